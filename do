@@ -1,0 +1,62 @@
+#!/bin/sh
+# ./do demo           set up what is needed and run Segue's main job, offline, in half a minute
+# ./do test [ARGS]    set up what is needed, check style, types and layers, then run every test
+# ./do check          style, types and layers alone
+# ./do fix            put in order what a machine can
+# ./do bench [NAME]   run the benchmarks in bench/ (all, or the one named)
+# ./do docs           write the generated pages of docs/ anew
+# ./do lock           resolve the dependencies anew into run.lock, dev.lock and tools.lock
+set -eu
+cd "$(dirname "$0")"
+export UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
+
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
+  echo "Segue needs python3 3.11 or newer on the PATH; found: $(python3 --version 2>&1 || echo none)" >&2; exit 1; }
+
+find_uv() {
+  if [ -x .tools/bin/uv ]; then UV=.tools/bin/uv
+  elif command -v uv >/dev/null 2>&1; then UV=uv
+  else
+    echo "setting up (once): uv" >&2
+    python3 -m venv .tools && .tools/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r tools.lock
+    UV=.tools/bin/uv
+  fi
+}
+
+# Bring .venv to exactly what a lock says. A venv made for tests also serves the demo.
+sync() {
+  lock=$1
+  [ "$lock" = run.lock ] && [ -f .venv/.lock-dev.lock ] && lock=dev.lock
+  want=$(cat "$lock" pyproject.toml | cksum)
+  [ "$(cat ".venv/.lock-$lock" 2>/dev/null)" = "$want" ] && return 0
+  find_uv
+  echo "setting up: Python packages from $lock" >&2
+  [ -x .venv/bin/python ] || "$UV" venv -q --python "$(command -v python3)"
+  "$UV" pip sync -q --require-hashes "$lock"
+  "$UV" pip install -q --no-deps -e .
+  rm -f .venv/.lock-*
+  echo "$want" > ".venv/.lock-$lock"
+}
+
+check() {
+  .venv/bin/ruff check -q . && .venv/bin/ruff format -q --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo >/dev/null || {
+    .venv/bin/lint-imports --no-logo || true; return 1; }
+}
+
+command=${1:-help}; [ $# -gt 0 ] && shift
+case "$command" in
+  demo)  sync run.lock; exec .venv/bin/segue demo "$@" ;;
+  test)  sync dev.lock; check; exec .venv/bin/pytest -q -n 2 "$@" ;;
+  check) sync dev.lock; check ;;
+  fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
+  bench) sync dev.lock
+         if [ $# -gt 0 ]; then name=$1; shift; exec .venv/bin/python "bench/$name.py" "$@"; fi
+         for file in bench/*.py; do echo "== $file"; .venv/bin/python "$file"; done ;;
+  docs)  sync dev.lock; exec .venv/bin/python docs/generate.py ;;
+  lock)  find_uv
+         compile() { "$UV" pip compile -q --universal --generate-hashes --no-header "$@"; }
+         compile pyproject.toml -o run.lock
+         compile pyproject.toml --group dev -o dev.lock
+         echo "uv==0.13.7" | compile - -o tools.lock ;;
+  *)     sed -n 's/^# //p' "$0" | head -7 ;;
+esac

@@ -1,0 +1,81 @@
+"""Everything that Segue raises on purpose. Each message tells what, which, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SegueError(Exception):
+    """Base of all errors that a user may see; its text is one clear sentence."""
+
+
+class UnknownName(SegueError):
+    """A template, agent or back end was named that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str | None = None) -> None:
+        self.kind, self.name, self.known = kind, name, sorted(known)
+        place = f" in {where}" if where else ""
+        super().__init__(f'no {kind} "{name}"{place}. {describe_known(name, self.known)}')
+
+
+class PipelineNotFound(SegueError):
+    """No pipeline has this id."""
+
+    def __init__(self, pipeline_id: int) -> None:
+        self.pipeline_id = pipeline_id
+        super().__init__(f"no pipeline {pipeline_id}; `segue pipelines list` shows those that exist")
+
+
+class InvalidRequest(SegueError):
+    """The caller asked for something that cannot be meant."""
+
+
+class IllegalMove(SegueError):
+    """The pipeline or step is not in a state that allows this move."""
+
+
+class CatalogError(SegueError):
+    """A catalog file is wrong; the message names file, line and key."""
+
+
+class SettingsError(SegueError):
+    """A setting is wrong; the message names it and where it came from."""
+
+
+class StorageError(SegueError):
+    """The database cannot be opened or used."""
+
+
+class OwnershipLost(SegueError):
+    """Another worker has taken this pipeline over; whoever sees this must stop at once."""
+
+    def __init__(self, pipeline_id: int) -> None:
+        self.pipeline_id = pipeline_id
+        super().__init__(f"pipeline {pipeline_id} was taken over by another worker")
+
+
+class BackendError(SegueError):
+    """A back end could not do what was asked. Subclasses say whose fault it is."""
+
+
+class BackendUnavailable(BackendError):
+    """The back end cannot be reached, started or configured."""
+
+
+class AgentFailed(BackendError):
+    """The agent itself ended badly: an error from its model, a non-zero exit, no reply."""
+
+
+class SessionLost(BackendError):
+    """The agent session that was waited for is no longer there."""
+
+
+def describe_known(name: str, known: Iterable[str]) -> str:
+    """`Known: a, b. Did you mean "b"?`, for the end of an error message."""
+    names = sorted(known)
+    if not names:
+        return "None are defined."
+    text = f"Known: {', '.join(names)}."
+    close = get_close_matches(name, names, n=1)
+    return f'{text} Did you mean "{close[0]}"?' if close else text

@@ -1,0 +1,230 @@
+"""The canonical handoff: one typed record for whatever an agent wrote."""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+
+from segue.domain.handoff.items import split_items
+
+
+class Outcome(StrEnum):
+    """How the work ended, in the agent's own view."""
+
+    COMPLETED = "completed"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+
+
+class Level(StrEnum):
+    """How grave or how urgent something is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class ChangeType(StrEnum):
+    """What was done to a file that was there before."""
+
+    ADD = "add"
+    MODIFY = "modify"
+    DELETE = "delete"
+    REFACTOR = "refactor"
+
+
+class Part(BaseModel):
+    """Base of all values in a handoff: frozen, closed, and readable from one line of text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    headline: ClassVar[str]
+    """The field that a bare string stands for."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        return {cls.headline: value.strip()} if isinstance(value, str) else value
+
+
+class Decision(Part):
+    """A choice that was made, so that the next agent does not make it again."""
+
+    headline = "decision"
+    decision: str
+    rationale: str | None = None
+
+
+class FileCreated(Part):
+    """A file that was not there before."""
+
+    headline = "path"
+    path: str
+    purpose: str | None = None
+    lines: str | None = None
+
+
+class FileModified(Part):
+    """A file that was changed or deleted."""
+
+    headline = "path"
+    path: str
+    lines: str | None = None
+    change_type: str | None = None
+    description: str | None = None
+
+
+class CommandRun(Part):
+    """A command that the agent says it ran: a claim that can be re-run."""
+
+    headline = "command"
+    command: str
+    exit_code: int | None = None
+    observation: str | None = None
+
+
+class Identified(Part):
+    """A lesson with an id made from its content, so that the same lesson has the same id everywhere."""
+
+    id_prefix: ClassVar[str]
+    id: str = ""
+
+    @model_validator(mode="after")
+    def _fill_id(self) -> Identified:
+        if not self.id:
+            text = " ".join(str(getattr(self, self.headline)).casefold().split())
+            digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+            object.__setattr__(self, "id", f"{self.id_prefix}-{digest}")
+        return self
+
+
+class Pattern(Identified):
+    """A way of doing things in this code base that others should follow."""
+
+    headline = "pattern"
+    id_prefix = "pattern"
+    pattern: str
+    location: str | None = None
+    applies_to: tuple[str, ...] = ()
+
+
+class Gotcha(Identified):
+    """A trap that the next agent would step into."""
+
+    headline = "issue"
+    id_prefix = "gotcha"
+    issue: str
+    discovered_in: str | None = None
+    mitigation: str | None = None
+    severity: str | None = None
+
+
+class FailedApproach(Part):
+    """What was tried and did not work, so that nobody tries it again."""
+
+    headline = "approach"
+    approach: str
+    why: str | None = None
+
+
+class Dependency(Part):
+    """A file that the next agent should read, and why."""
+
+    headline = "file"
+    file: str
+    reason: str | None = None
+
+
+class OpenQuestion(Part):
+    """Something that nobody has decided yet."""
+
+    headline = "question"
+    question: str
+    context: str | None = None
+    recommendation: str | None = None
+    blocking: bool = False
+
+
+class NextStep(Part):
+    """What should happen next."""
+
+    headline = "step"
+    step: str
+    priority: str | None = None
+    depends_on: tuple[str, ...] = ()
+
+
+class Blocker(Part):
+    """What stops the work."""
+
+    headline = "blocker"
+    blocker: str
+    impact: str | None = None
+    suggested_resolution: str | None = None
+    blocking_tasks: tuple[str, ...] = ()
+
+
+class Section(BaseModel):
+    """A part of the document that maps to no field; nothing the agent wrote is lost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    heading: str
+    text: str
+
+
+def _as_items(value: Any) -> Any:
+    """Text where a list is expected is cut into its items; nothing at all is an empty list."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tuple(item.text for item in split_items(value))
+    return value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_items)]
+
+
+class Handoff(BaseModel):
+    """What one agent leaves for the next. Every field may be empty; `is_empty` tells if all are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    outcome: str | None = None
+    """completed, partial, failed or blocked; another value is kept as written, for the linter to name."""
+    goal: str | None = None
+    """What the work is for."""
+    constraints: Texts = ()
+    """The user's own directives, word for word through every hop."""
+    what_was_done: Texts = ()
+    """One statement each, so that each can be traced and checked."""
+    decisions_made: Annotated[tuple[Decision, ...], BeforeValidator(_as_items)] = ()
+    files_created: Annotated[tuple[FileCreated, ...], BeforeValidator(_as_items)] = ()
+    files_modified: Annotated[tuple[FileModified, ...], BeforeValidator(_as_items)] = ()
+    commands_run: Annotated[tuple[CommandRun, ...], BeforeValidator(_as_items)] = ()
+    patterns_discovered: Annotated[tuple[Pattern, ...], BeforeValidator(_as_items)] = ()
+    gotchas: Annotated[tuple[Gotcha, ...], BeforeValidator(_as_items)] = ()
+    failed_approaches: Annotated[tuple[FailedApproach, ...], BeforeValidator(_as_items)] = ()
+    dependencies_for_next: Annotated[tuple[Dependency, ...], BeforeValidator(_as_items)] = ()
+    open_questions: Annotated[tuple[OpenQuestion, ...], BeforeValidator(_as_items)] = ()
+    suggested_next_steps: Annotated[tuple[NextStep, ...], BeforeValidator(_as_items)] = ()
+    blockers: Annotated[tuple[Blocker, ...], BeforeValidator(_as_items)] = ()
+    critical_context: Texts = ()
+    """What must not be forgotten: facts, names, numbers."""
+    next_agent_context: str | None = None
+    """What the next agent must know and do."""
+    other_sections: tuple[Section, ...] = ()
+    """What the agent wrote that maps to no field."""
+
+    def is_empty(self) -> bool:
+        """True if no field holds anything but white space."""
+        return not any(
+            value.strip() if isinstance(value, str) else value
+            for value in (getattr(self, name) for name in type(self).model_fields)
+        )
+
+    def to_json(self) -> str:
+        """The record as compact JSON, without its empty fields: what is stored."""
+        return self.model_dump_json(exclude_defaults=True)
