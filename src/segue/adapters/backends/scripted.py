@@ -1,0 +1,265 @@
+"""An agent that replays a script: words, file edits, commands, delays, failures, crashes. No model.
+
+For demonstrations and for tests; what it does to files and commands is real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from segue.application.ports import Message, Reply, SessionRequest
+from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
+
+
+class FileText(BaseModel):
+    """A file of the working directory and its text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    path: str
+    text: str
+
+
+class FileEdit(BaseModel):
+    """A place in a file, and what shall stand there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    path: str
+    find: str
+    replace: str
+
+
+class Action(BaseModel):
+    """One thing the agent does; exactly one key is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    say: str | None = None
+    """Words of the reply; {output} and {exit_code} are those of the last command."""
+    write: FileText | None = None
+    append: FileText | None = None
+    edit: FileEdit | None = None
+    delete: str | None = None
+    run: tuple[str, ...] | None = None
+    """A command in the working directory."""
+    delay: float | None = Field(default=None, ge=0)
+    """Seconds to wait."""
+    fail: str | None = None
+    """The agent ends with this error."""
+    crash: int | None = Field(default=None, ge=1)
+    """The session vanishes, in the first so many sessions of this agent."""
+
+    @model_validator(mode="after")
+    def _one_key(self) -> Action:
+        if len(self.model_fields_set) != 1:
+            known = ", ".join(type(self).model_fields)
+            raise ValueError(f"an action has exactly one of these keys: {known}")
+        return self
+
+
+class ScriptedOptions(BaseModel):
+    """What may stand under `options` of an agent on the `scripted` back end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    actions: tuple[Action, ...] = ()
+    """What the agent does."""
+    script: Path | None = None
+    """A YAML file that maps agent names to lists of actions, used where `actions` is empty."""
+
+
+class ScriptedBackend:
+    """Plays scripts in this process: a session dies with Segue, as a good test of recovery needs."""
+
+    Options = ScriptedOptions
+    local_sessions = True
+
+    def __init__(
+        self,
+        scripts: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        *,
+        sessions_dir: Path | None = None,  # noqa: ARG002  # all back ends are made alike
+    ) -> None:
+        self._scripts = {name: _actions(name, actions) for name, actions in (scripts or {}).items()}
+        self._opened: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        self._tasks: dict[str, asyncio.Task[str]] = {}
+        self._messages: dict[str, list[str]] = {}
+        self.received: dict[str, list[str]] = {}
+        """Agent name -> the messages it was sent, in order: for assertions."""
+        self.aborted: list[str] = []
+        """Sessions that were aborted, in order."""
+        self.closed: list[str] = []
+        """Sessions that were closed, in order."""
+
+    async def open(self, request: SessionRequest) -> str:
+        """Begin a session."""
+        if request.key not in self._numbers:
+            self._opened[request.agent_name] = self._opened.get(request.agent_name, 0) + 1
+            self._numbers[request.key] = self._opened[request.agent_name]
+        return request.key
+
+    async def send(self, request: SessionRequest, session: str, message: Message) -> None:
+        """Begin to play the script."""
+        if message.id in self._tasks:
+            return
+        actions = self._script_of(request)
+        self.received.setdefault(request.agent_name, []).append(message.text)
+        player = _Player(Path(request.working_dir), self._numbers.get(session, 1))
+        self._tasks[message.id] = asyncio.create_task(player.play(actions))
+        self._messages.setdefault(session, []).append(message.id)
+
+    async def wait(self, session: str, message_id: str) -> Reply:  # noqa: ARG002  # message ids are unique
+        """The words of the script."""
+        task = self._tasks.get(message_id)
+        if task is None:
+            raise SessionLost("its scripted session ended with the process it lived in")
+        await asyncio.wait({task})
+        if task.cancelled():
+            raise AgentFailed("its session was aborted")
+        return Reply(text=task.result())
+
+    async def abort(self, session: str) -> None:
+        """Stop playing."""
+        self.aborted.append(session)
+        await self._cancel([self._tasks[message_id] for message_id in self._messages.get(session, ())])
+
+    async def close(self, session: str) -> None:
+        """Forget the session."""
+        self.closed.append(session)
+        self._numbers.pop(session, None)
+        for message_id in self._messages.pop(session, ()):
+            del self._tasks[message_id]
+
+    async def shutdown(self) -> None:
+        """Stop every script."""
+        await self._cancel(list(self._tasks.values()))
+
+    async def _cancel(self, tasks: Sequence[asyncio.Task[str]]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _script_of(self, request: SessionRequest) -> Sequence[Action]:
+        try:
+            options = ScriptedOptions.model_validate(dict(request.profile.options))
+        except ValidationError as error:
+            raise BackendUnavailable(_wrong_script(request.agent_name, error)) from error
+        if options.actions:
+            return options.actions
+        if options.script is not None:
+            return _read_script(Path(request.working_dir) / options.script, request.agent_name)
+        if request.agent_name in self._scripts:
+            return self._scripts[request.agent_name]
+        raise BackendUnavailable(
+            f'agent "{request.agent_name}" has no script: give "actions" or "script" in its options'
+        )
+
+
+class _Player:
+    """Plays one script in one folder."""
+
+    def __init__(self, folder: Path, session_number: int) -> None:
+        self._folder = folder.resolve()
+        self._session_number = session_number
+        self._words: list[str] = []
+        self._output = ""
+        self._exit_code = 0
+
+    async def play(self, actions: Sequence[Action]) -> str:
+        for action in actions:
+            await self._act(action)
+        return "\n".join(self._words)
+
+    async def _act(self, action: Action) -> None:
+        if action.say is not None:
+            words = action.say.replace("{output}", self._output)
+            self._words.append(words.replace("{exit_code}", str(self._exit_code)))
+        elif action.delay is not None:
+            await asyncio.sleep(action.delay)
+        elif action.run is not None:
+            await self._run(action.run)
+        elif action.fail is not None:
+            raise AgentFailed(action.fail)
+        elif action.crash is not None:
+            if self._session_number <= action.crash:
+                raise SessionLost("its session crashed")
+        else:
+            await asyncio.to_thread(self._touch_files, action)
+
+    def _touch_files(self, action: Action) -> None:
+        if action.write is not None:
+            path = self._inside(action.write.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(action.write.text, encoding="utf-8")
+        elif action.append is not None:
+            with self._inside(action.append.path).open("a", encoding="utf-8") as file:
+                file.write(action.append.text)
+        elif action.edit is not None:
+            path = self._inside(action.edit.path)
+            self._edit(path, action.edit)
+        elif action.delete is not None:
+            self._inside(action.delete).unlink(missing_ok=True)
+
+    def _edit(self, path: Path, edit: FileEdit) -> None:
+        before = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if edit.find not in before and edit.replace not in before:
+            raise AgentFailed(f"it could not edit {edit.path}: the text to replace is not there")
+        path.write_text(before.replace(edit.find, edit.replace, 1), encoding="utf-8")
+
+    def _inside(self, name: str) -> Path:
+        path = (self._folder / name).resolve()
+        if not path.is_relative_to(self._folder):
+            raise AgentFailed(f"it wanted to touch {name}, which is outside the working directory")
+        return path
+
+    async def _run(self, command: tuple[str, ...]) -> None:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self._folder,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise AgentFailed(f"it could not run {command[0]}: {error.strerror}") from error
+        try:
+            output, _ = await process.communicate()
+        except asyncio.CancelledError:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+            raise
+        self._output = output.decode("utf-8", "replace").strip()
+        self._exit_code = process.returncode or 0
+
+
+def _actions(name: str, actions: Sequence[Mapping[str, Any]]) -> tuple[Action, ...]:
+    try:
+        return tuple(Action.model_validate(action) for action in actions)
+    except ValidationError as error:
+        raise BackendUnavailable(_wrong_script(name, error)) from error
+
+
+def _read_script(path: Path, agent_name: str) -> tuple[Action, ...]:
+    try:
+        scripts = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BackendUnavailable(f"cannot read the script {path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise BackendUnavailable(f"the script {path} is no YAML: {error}") from error
+    if not isinstance(scripts, dict) or not isinstance(scripts.get(agent_name), list):
+        raise BackendUnavailable(f'the script {path} has no list of actions under "{agent_name}"')
+    return _actions(agent_name, scripts[agent_name])
+
+
+def _wrong_script(agent_name: str, error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f'the script of agent "{agent_name}" is wrong{f" at {place}" if place else ""}: {first["msg"]}'

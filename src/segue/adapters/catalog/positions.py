@@ -1,0 +1,64 @@
+"""Reads YAML and remembers the line of every key, so that an error can point at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from segue.domain.errors import CatalogError
+
+Loc = tuple[str | int, ...]
+
+
+class LocatedYaml:
+    """A YAML file and where each of its keys stands."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines: dict[Loc, int] = {}
+        try:
+            text = path.read_text(encoding="utf-8")
+            loader = yaml.SafeLoader(text)
+            node = loader.get_single_node()
+            self.value: Any = {} if node is None else loader.construct_document(node)
+        except OSError as error:
+            raise CatalogError(f"cannot read {path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise CatalogError(f"{path} is not UTF-8 text (byte {error.start})") from error
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = mark.line + 1 if mark else 1
+            raise CatalogError(f"{path}:{line}: this is no YAML: {error.problem or error.context}") from error
+        except (yaml.YAMLError, RecursionError) as error:
+            raise CatalogError(f"{path}: this is no YAML: {error}") from error
+        if node is not None:
+            self._locate(node, ())
+        if not isinstance(self.value, dict):
+            raise CatalogError(f"{path}:1: a list of `key: value` lines is expected here")
+
+    def line(self, loc: Loc) -> int:
+        """The line of a key, or of the nearest key around it."""
+        while loc and loc not in self._lines:
+            loc = loc[:-1]
+        return self._lines.get(loc, 1)
+
+    def wrong(self, loc: Loc, message: str) -> CatalogError:
+        """An error that points at a key."""
+        return CatalogError(f"{self.path}:{self.line(loc)}: {message}")
+
+    def _locate(self, node: yaml.Node, loc: Loc) -> None:
+        self._lines.setdefault(loc, node.start_mark.line + 1)
+        if isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                self._locate(item, (*loc, index))
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                here = (*loc, str(key.value))
+                if here in self._lines:
+                    raise CatalogError(
+                        f'{self.path}:{key.start_mark.line + 1}: "{key.value}" stands here twice'
+                    )
+                self._lines[here] = key.start_mark.line + 1
+                self._locate(value, here)

@@ -1,0 +1,198 @@
+"""The catalog from its files, read again when one of them changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from segue.adapters.catalog.positions import Loc, LocatedYaml
+from segue.domain.catalog import AgentProfile, Catalog, PipelineTemplate, TemplateStep
+from segue.domain.errors import CatalogError, SegueError, describe_known
+
+log = structlog.get_logger()
+
+SETTINGS_FILE = "segue.yaml"
+"""Holds settings, not agents; it is no part of the catalog."""
+PROJECT_FOLDER = ".segue"
+
+_State = tuple[tuple[Path, int, int], ...]
+
+
+class YamlCatalog:
+    """Three levels, the later ones over the earlier: built in, the user's folder, the project's `.segue`.
+
+    While a file is broken, the last good version goes on to serve, and `problem` says what is wrong.
+    """
+
+    def __init__(
+        self,
+        *,
+        user_dir: Path,
+        options_model: Callable[[str], type[BaseModel]],
+        default_backend: str | None = None,
+        default_options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._user_dir = user_dir
+        self._options_model = options_model
+        self._default_backend = default_backend
+        self._default_options = default_options or {}
+        self._good: dict[Path | None, tuple[_State, Catalog]] = {}
+        self._bad: dict[Path | None, tuple[_State, CatalogError]] = {}
+
+    def load(self, working_dir: str | None = None) -> Catalog:
+        """The present catalog for a project folder; the last good one if a file is broken now."""
+        project = find_project(Path(working_dir)) if working_dir else None
+        paths = list(self._files(project))
+        state = _state_of(paths)
+        good, bad = self._good.get(project), self._bad.get(project)
+        if good and good[0] == state:
+            return good[1]
+        try:
+            if bad and bad[0] == state:
+                raise bad[1]
+            catalog = self._read(paths)
+        except CatalogError as error:
+            return self._keep_last_good(project, state, error)
+        self._good[project] = (state, catalog)
+        self._bad.pop(project, None)
+        return catalog
+
+    def problem(self, working_dir: str | None = None) -> str | None:
+        """What is wrong with the files now, or none."""
+        try:
+            self.load(working_dir)
+        except CatalogError as error:
+            return str(error)
+        found = self._bad.get(find_project(Path(working_dir)) if working_dir else None)
+        return str(found[1]) if found else None
+
+    def _keep_last_good(self, project: Path | None, state: _State, error: CatalogError) -> Catalog:
+        if project not in self._good:
+            raise error
+        if self._bad.get(project, ((), None))[0] != state:
+            log.warning("catalog_broken", error=str(error), using="the last good version")
+        self._bad[project] = (state, error)
+        return self._good[project][1]
+
+    def _files(self, project: Path | None) -> Iterable[Path]:
+        yield Path(str(files("segue.adapters.catalog") / "builtin.yaml"))
+        for folder in (self._user_dir, project):
+            if folder is not None and folder.is_dir():
+                found = (
+                    p for p in folder.iterdir() if p.suffix in (".yaml", ".yml") and p.name != SETTINGS_FILE
+                )
+                yield from sorted(found)
+
+    def _read(self, paths: list[Path]) -> Catalog:
+        agents: dict[str, AgentProfile] = {}
+        templates: dict[str, PipelineTemplate] = {}
+        origin: dict[str, LocatedYaml] = {}
+        for path in paths:
+            source = LocatedYaml(path)
+            catalog = _validate(source)
+            agents |= {n: self._complete(source, n, profile) for n, profile in catalog.agents.items()}
+            templates |= catalog.templates
+            origin |= dict.fromkeys(catalog.templates, source)
+        for name, template in templates.items():
+            for index, step in enumerate(template.steps):
+                if step.agent not in agents:
+                    raise origin[name].wrong(
+                        ("templates", name, "steps", index, "agent"),
+                        f'template "{name}" names an agent "{step.agent}" that does not exist. '
+                        f"{describe_known(step.agent, agents)}",
+                    )
+        return Catalog(agents=agents, templates=templates)
+
+    def _complete(self, source: LocatedYaml, name: str, profile: AgentProfile) -> AgentProfile:
+        """The profile with the defaults of the settings, its options checked by its back end."""
+        backend = profile.backend or self._default_backend
+        if backend is None:
+            return profile
+        try:
+            model = self._options_model(backend)
+        except SegueError as error:
+            raise source.wrong(("agents", name, "backend"), f'agent "{name}": {error}') from error
+        options = {**self._default_options.get(backend, {}), **profile.options}
+        try:
+            model.model_validate(options)
+        except ValidationError as error:
+            raise _translate(source, error, ("agents", name, "options"), model) from error
+        return profile.model_copy(update={"backend": backend, "options": options})
+
+
+def find_project(start: Path) -> Path | None:
+    """The `.segue` folder of the project around a folder, or none."""
+    resolved = start.expanduser().resolve()
+    for folder in (resolved, *resolved.parents):
+        if (folder / PROJECT_FOLDER).is_dir():
+            return folder / PROJECT_FOLDER
+    return None
+
+
+def _state_of(paths: list[Path]) -> _State:
+    state = []
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:
+            state.append((path, 0, 0))
+        else:
+            state.append((path, found.st_mtime_ns, found.st_size))
+    return tuple(state)
+
+
+def _validate(source: LocatedYaml) -> Catalog:
+    try:
+        return Catalog.model_validate(source.value)
+    except ValidationError as error:
+        raise _translate(source, error, (), Catalog) from error
+
+
+def _translate(
+    source: LocatedYaml, error: ValidationError, base: Loc, model: type[BaseModel]
+) -> CatalogError:
+    """The first thing that is wrong, with its place and the nearest key that would be right."""
+    first = error.errors()[0]
+    loc: Loc = (*base, *first["loc"])
+    key = str(loc[-1]) if loc else ""
+    owner = _model_at(loc[:-1], base, model)
+    place = _describe(loc[:-1])
+    if first["type"] == "extra_forbidden":
+        known = describe_known(key, owner.model_fields if owner else ())
+        return source.wrong(loc, f'unknown key "{key}"{place}. {known}')
+    if first["type"] == "missing":
+        return source.wrong(loc, f'"{key}" is missing{place}')
+    return source.wrong(loc, f'"{key}"{place}: {_lower_first(first["msg"])}')
+
+
+def _model_at(loc: Loc, base: Loc, model: type[BaseModel]) -> type[BaseModel] | None:
+    known: dict[tuple[Any, ...], type[BaseModel]] = {
+        (): Catalog,
+        ("agents",): AgentProfile,
+        ("templates",): PipelineTemplate,
+        ("templates", "steps"): TemplateStep,
+    }
+    if base and loc[: len(base)] == base:
+        return model if loc == base else None
+    names = tuple(part for index, part in enumerate(loc) if isinstance(part, str) and index != 1)
+    return known.get(names)
+
+
+def _describe(loc: Loc) -> str:
+    if len(loc) < 2:
+        return ""
+    text = f' in {str(loc[0]).removesuffix("s")} "{loc[1]}"'
+    if len(loc) >= 4 and loc[2] == "steps" and isinstance(loc[3], int):
+        text += f", step {loc[3] + 1}"
+    elif len(loc) >= 3:
+        text += f", {loc[2]}"
+    return text
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

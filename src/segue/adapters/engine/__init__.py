@@ -1,0 +1,1 @@
+"""The motor that runs pipelines."""

@@ -1,0 +1,151 @@
+"""The durable motor, on DBOS: one workflow a claim, one checkpoint a step, ids alone pass through it.
+
+Our own records are the truth. A claim is a segment of a pipeline's run, and its workflow has the id
+`pipeline-<id>-<segment>`: DBOS starts it once, whoever asks. After a crash the pipeline is claimed anew, as
+the next segment, by the worker that found it ownerless, in the transaction that takes it. DBOS's own recovery
+would put it in a queue that any process on the database may empty, a one-shot `segue run` among them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from segue.application.ports import Advance
+from segue.domain.errors import StorageError
+from segue.domain.pipeline import Claim
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+APPLICATION_VERSION = "1"
+"""Changed by hand when the order of moves inside a workflow changes, and only then."""
+
+
+class DbosEngine:
+    """Runs claims side by side in this process. DBOS allows one instance a process."""
+
+    def __init__(self, *, database_url: str) -> None:
+        self._database_url = database_url
+        self._running: set[Claim] = set()
+        self._turns: dict[Claim, asyncio.Task[bool]] = {}
+        self._advance: Advance
+        self._on_end: Callable[[], None]
+        self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
+        self._stopping = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
+        """Start the motor."""
+        self._advance, self._on_end = advance, on_end
+        logging.getLogger("dbos").setLevel(logging.ERROR)
+        await asyncio.to_thread(self._launch, worker_id)
+
+    def _launch(self, worker_id: str) -> None:
+        from dbos import DBOS
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            DBOS(
+                config={
+                    "name": "segue",
+                    "system_database_url": self._database_url,
+                    "system_database_engine": _create_engine(self._database_url),
+                    "application_version": APPLICATION_VERSION,
+                    "executor_id": worker_id,
+                    "enable_otlp": False,
+                    "log_level": "ERROR",
+                }
+            )
+            self._register()
+            DBOS.launch()
+        except DBAPIError as error:
+            raise StorageError(f"cannot open the engine's database: {error.orig}") from error
+
+    def _register(self) -> None:
+        from dbos import DBOS
+
+        @DBOS.step(name="segue.turn")
+        async def turn(pipeline_id: int, segment: int) -> bool:
+            return await self._take_turn(Claim(pipeline_id, segment))
+
+        @DBOS.workflow(name="segue.advance")
+        async def advance(pipeline_id: int, segment: int) -> None:
+            try:
+                while await turn(pipeline_id, segment):
+                    pass
+            finally:
+                self._ended(Claim(pipeline_id, segment))
+
+        self._workflow = advance
+
+    def _ended(self, claim: Claim) -> None:
+        self._running.discard(claim)
+        if not self._running:
+            self._idle.set()
+        self._on_end()
+
+    async def _take_turn(self, claim: Claim) -> bool:
+        if self._stopping:
+            return False
+        task = asyncio.ensure_future(self._advance(claim))
+        self._turns[claim] = task
+        try:
+            await asyncio.wait({task})
+            return False if task.cancelled() else task.result()
+        finally:
+            del self._turns[claim]
+
+    def running(self) -> Collection[Claim]:
+        """The claims that are being moved on here."""
+        return frozenset(self._running)
+
+    async def start(self, claim: Claim) -> None:
+        """Begin to move a claim on; a second start of the same claim does nothing."""
+        if claim in self._running or self._stopping:
+            return
+        from dbos import DBOS, SetWorkflowID
+
+        self._running.add(claim)
+        self._idle.clear()
+        try:
+            with SetWorkflowID(f"pipeline-{claim.pipeline_id}-{claim.segment}"):
+                await DBOS.start_workflow_async(self._workflow, claim.pipeline_id, claim.segment)
+        except BaseException:
+            self._ended(claim)
+            raise
+
+    async def stop(self, claim: Claim) -> None:
+        """Stop a claim here and wait until it has let go of its agent."""
+        if task := self._turns.get(claim):
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def shutdown(self) -> None:
+        """Stop everything that runs here; the records say how to go on."""
+        from dbos import DBOS
+
+        self._stopping = True
+        await asyncio.gather(*(self.stop(claim) for claim in list(self._turns)))
+        await self._idle.wait()
+        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+
+
+def _create_engine(url: str) -> sa.Engine | None:
+    """SQLite in WAL mode, which DBOS's own default is not and which takes a third of the time."""
+    import sqlalchemy as sa
+
+    if not url.startswith("sqlite"):
+        return None
+    engine = sa.create_engine(url)
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine

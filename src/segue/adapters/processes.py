@@ -1,0 +1,51 @@
+"""This process among the others: who we are, and whether another worker still lives."""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import datetime
+from pathlib import Path
+from uuid import uuid4
+
+import psutil
+
+from segue.application.ports import Worker
+
+
+class LocalProcesses:
+    """On the same host a worker's process is looked at; elsewhere its heartbeat must be fresh."""
+
+    def __init__(self, *, lease_seconds: float = 30.0) -> None:
+        self._lease_seconds = lease_seconds
+
+    def me(self, now: datetime) -> Worker:
+        """A new worker for this process."""
+        return Worker(
+            id=uuid4().hex[:12],
+            host=host_name(),
+            pid=os.getpid(),
+            process_started_at=psutil.Process().create_time(),
+            heartbeat_at=now,
+        )
+
+    def is_gone(self, worker: Worker, now: datetime) -> bool:
+        """True if that worker will never move again."""
+        if worker.host != host_name():
+            return (now - worker.heartbeat_at).total_seconds() > self._lease_seconds
+        try:
+            process = psutil.Process(worker.pid)
+            same = abs(process.create_time() - worker.process_started_at) < 1
+            return not same or process.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
+
+
+def host_name() -> str:
+    """The machine, its boot and its process space: whoever shares it can see our pid."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        space = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        boot, space = str(int(psutil.boot_time())), ""
+    return f"{socket.gethostname()}/{boot}/{space}"

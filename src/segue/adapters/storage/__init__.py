@@ -1,0 +1,1 @@
+"""The records: SQLite with no set-up, PostgreSQL with the same code."""

@@ -1,0 +1,119 @@
+"""Opens the database, brings it to the newest schema, and hands out transactions and views."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+from segue.adapters.storage.migrations import HEAD
+from segue.adapters.storage.unit_of_work import SqlUnitOfWork
+from segue.adapters.storage.views import SqlViews
+from segue.domain.errors import StorageError
+
+_DRIVERS = {
+    "sqlite": "sqlite+aiosqlite",
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+}
+_WRITE = "segue_write"
+_MIGRATION_LOCK = 7_301_001
+"""Number of the PostgreSQL lock that lets one process at a time migrate."""
+
+
+class SqlDatabase:
+    """The records of Segue. Writers of this process take turns; readers never wait for them."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._write_turn = asyncio.Lock() if engine.dialect.name == "sqlite" else None
+        self.views = SqlViews(engine)
+        self.on_commit: Callable[[], None] = lambda: None
+        """Called after every commit of this process, so that readers can look again."""
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[SqlUnitOfWork]:
+        """One write transaction; leaving it without `commit` undoes everything."""
+        async with self._write_turn or nullcontext():
+            connection = await self._engine.connect()
+            try:
+                await connection.execution_options(**{_WRITE: True})
+                async with AsyncSession(bind=connection, expire_on_commit=False) as session:
+                    yield SqlUnitOfWork(session, self.on_commit)
+            finally:
+                # A cancelled task must still give its connection back, or the pool runs dry.
+                await asyncio.shield(connection.close())
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        await self._engine.dispose()
+
+
+async def open_database(url: str) -> SqlDatabase:
+    """Open the database at `url`, made and migrated if need be; `StorageError` says why not."""
+    engine = _create_engine(url)
+    try:
+        async with engine.connect() as connection:
+            await connection.execution_options(**{_WRITE: True})
+            if engine.dialect.name == "postgresql":
+                await connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+            await connection.run_sync(_migrate)
+            await connection.commit()
+    except (DBAPIError, OSError) as error:
+        await engine.dispose()
+        raise StorageError(_explain(engine.url, error)) from error
+    return SqlDatabase(engine)
+
+
+def _create_engine(url: str) -> AsyncEngine:
+    try:
+        parsed = make_url(url)
+        engine = create_async_engine(
+            parsed.set(drivername=_DRIVERS.get(parsed.drivername, parsed.drivername))
+        )
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise StorageError(
+            f'"{url}" is no database address that Segue can use. Give sqlite:///path/to/segue.db or '
+            "postgresql://user@host/name in SEGUE_DATABASE_URL"
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves, below
+    cursor = connection.cursor()
+    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that will write takes its lock at once: a later upgrade could fail half-way.
+    writes = connection.get_execution_options().get(_WRITE)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _migrate(connection: Connection) -> None:
+    if connection.dialect.has_table(connection, "alembic_version"):
+        present = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        if present == HEAD:
+            return
+    from segue.adapters.storage.migrations.running import upgrade  # noqa: PLC0415  # Alembic is slow to import
+
+    upgrade(connection)
+
+
+def _explain(url: URL, error: Exception) -> str:
+    place = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    cause = str(error.orig if isinstance(error, DBAPIError) else error).strip().splitlines()
+    why = cause[0] if cause else type(error).__name__
+    hint = "Check that its folder exists and can be written" if isinstance(error, OperationalError) else ""
+    return f"cannot open the database {place}: {why}. {hint or 'Check it'}, or set SEGUE_DATABASE_URL"

@@ -1,0 +1,70 @@
+"""Rows to values and back; names are the same on both sides, so copying is plain."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from segue.adapters.storage.tables import AgentRow, AttemptRow, AuditEventRow, PipelineRow, StepRow
+from segue.domain.audit import AuditEntry, AuditKind
+from segue.domain.catalog import Plan
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, PipelineStatus, Step, StepStatus
+
+T = TypeVar("T")
+
+
+_cached_names: dict[type[Any], tuple[str, ...]] = {}
+
+
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    if kind not in _cached_names:
+        _cached_names[kind] = tuple(f.name for f in fields(kind))
+    return _cached_names[kind]
+
+
+def read(kind: type[T], row: object, **changed: Any) -> T:
+    """A value of `kind` from the columns of `row`."""
+    return kind(**{name: getattr(row, name) for name in _names(kind) if name not in changed}, **changed)
+
+
+def write(value: Any, row: object, *, without: tuple[str, ...] = ()) -> None:
+    """The value's fields into the row; only what differs becomes an UPDATE."""
+    for name in _names(type(value)):
+        if name not in without and getattr(row, name) != (new := getattr(value, name)):
+            setattr(row, name, new)
+
+
+def read_pipeline(row: PipelineRow) -> Pipeline:
+    """A run with its steps."""
+    return read(
+        Pipeline,
+        row,
+        plan=Plan.model_validate_json(row.plan_json),
+        status=PipelineStatus(row.status),
+        steps=tuple(read(Step, step, status=StepStatus(step.status)) for step in row.steps),
+    )
+
+
+def write_pipeline(pipeline: Pipeline, row: PipelineRow) -> None:
+    """A run with its steps; the plan never changes."""
+    write(pipeline, row, without=("plan", "steps"))
+    rows: dict[int, StepRow] = {step.id: step for step in row.steps}
+    for step in pipeline.steps:
+        write(step, rows[step.id])
+
+
+def read_attempt(row: AttemptRow) -> tuple[Attempt, Agent]:
+    """A try and the session it ran in."""
+    return read(Attempt, row, status=AttemptStatus(row.status)), read_agent(row.agent)
+
+
+def read_agent(row: AgentRow) -> Agent:
+    """A session."""
+    return read(Agent, row)
+
+
+def read_entry(row: AuditEventRow) -> AuditEntry:
+    """An audit entry."""
+    payload = json.loads(row.payload_json) if row.payload_json is not None else None
+    return read(AuditEntry, row, event_type=AuditKind(row.event_type), payload=payload)

@@ -1,0 +1,207 @@
+"""The tables. Column names are those of the domain's values, so that rows and values copy plainly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, MetaData, String, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+from sqlalchemy.types import TypeDecorator
+
+from segue.domain.sessions import Reason
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment in UTC; SQLite, which knows no zones, keeps it without one."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+def utc_now() -> datetime:
+    """The default of `created_at`."""
+    return datetime.now(UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of all rows."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UtcDateTime(), str: Text()}  # noqa: RUF012  # SQLAlchemy's own form
+
+
+class WorkerRow(Base):
+    """A process that moves pipelines on. Deleting it frees its pipelines."""
+
+    __tablename__ = "workers"
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    host: Mapped[str]
+    pid: Mapped[int]
+    process_started_at: Mapped[float]
+    heartbeat_at: Mapped[datetime]
+
+
+class PipelineRow(Base):
+    """One run."""
+
+    __tablename__ = "pipelines"
+    __table_args__ = (
+        Index("ix_pipelines_status_worker_id", "status", "worker_id"),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    title: Mapped[str]
+    template: Mapped[str]
+    prompt: Mapped[str] = mapped_column(server_default="")
+    branch: Mapped[str | None]
+    working_dir: Mapped[str]
+    plan_json: Mapped[str]
+    status: Mapped[str] = mapped_column(String(32))
+    reason: Mapped[str | None]
+    abort_reason: Mapped[str | None]
+    worker_id: Mapped[str | None] = mapped_column(ForeignKey("workers.id", ondelete="SET NULL"))
+    segment: Mapped[int] = mapped_column(server_default="0")
+    idempotency_key: Mapped[str | None] = mapped_column(String(255), unique=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+    steps: Mapped[list[StepRow]] = relationship(
+        order_by="StepRow.order_index", lazy="selectin", cascade="all, delete-orphan", passive_deletes=True
+    )
+
+
+class StepRow(Base):
+    """A place in the run."""
+
+    __tablename__ = "steps"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    pipeline_id: Mapped[int] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"), index=True)
+    agent_name: Mapped[str]
+    order_index: Mapped[int]
+    description: Mapped[str]
+    model: Mapped[str | None]
+    timeout: Mapped[float | None]
+    status: Mapped[str] = mapped_column(String(32))
+    error_message: Mapped[str | None]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
+class AgentRow(Base):
+    """One session of an agent profile on a back end."""
+
+    __tablename__ = "agents"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    backend: Mapped[str]
+    key: Mapped[str] = mapped_column(String(64), unique=True)
+    session_ref: Mapped[str | None]
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("agents.id", ondelete="SET NULL"))
+    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    started_at: Mapped[datetime] = mapped_column(default=utc_now)
+    ended_at: Mapped[datetime | None]
+    handoffs: Mapped[list[HandoffRow]] = relationship(
+        back_populates="agent",
+        order_by="HandoffRow.id",
+        lazy="selectin",
+        cascade="all, delete-orphan",
+        passive_deletes=True,
+    )
+
+    @property
+    def handoff(self) -> HandoffRow | None:
+        """The newest handoff of this session, or none."""
+        return self.handoffs[-1] if self.handoffs else None
+
+
+class AttemptRow(Base):
+    """One try at a step."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (
+        Index("uq_attempts_step_id_number", "step_id", "number", unique=True),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
+    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"), index=True)
+    number: Mapped[int]
+    status: Mapped[str] = mapped_column(String(32))
+    briefing: Mapped[str]
+    carry_over: Mapped[str] = mapped_column(server_default="")
+    message_id: Mapped[str] = mapped_column(String(64))
+    reply: Mapped[str | None]
+    error: Mapped[str | None]
+    started_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    agent: Mapped[AgentRow] = relationship(lazy="joined")
+
+
+class HandoffRow(Base):
+    """What one agent left for the next."""
+
+    __tablename__ = "handoffs"
+    __table_args__ = (
+        CheckConstraint("reason IN ({})".format(", ".join(f"'{r}'" for r in Reason)), name="known_reason"),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"), index=True)
+    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    reason: Mapped[str] = mapped_column(String(32))
+    content_md: Mapped[str] = mapped_column(server_default="")
+    metadata_json: Mapped[str | None]
+    file_path: Mapped[str | None]
+    injection_prompt: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    agent: Mapped[AgentRow] = relationship(back_populates="handoffs", lazy="joined")
+
+
+class ApprovalRow(Base):
+    """A person's decision on a step."""
+
+    __tablename__ = "approvals"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    status: Mapped[str] = mapped_column(String(32))
+    comment: Mapped[str | None]
+    decided_by: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    decided_at: Mapped[datetime | None]
+
+
+class AuditEventRow(Base):
+    """One thing that happened. Its id is the order of things."""
+
+    __tablename__ = "audit_events"
+    __table_args__ = (
+        Index("ix_audit_events_pipeline_id_id", "pipeline_id", "id"),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    pipeline_id: Mapped[int | None] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"))
+    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
+    event_type: Mapped[str] = mapped_column(String(100))
+    payload_json: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

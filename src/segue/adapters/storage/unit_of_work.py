@@ -1,0 +1,288 @@
+"""One transaction over all stores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CursorResult, delete, func, select, text, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from segue.adapters.storage.mapping import (
+    read,
+    read_agent,
+    read_attempt,
+    read_pipeline,
+    write,
+    write_pipeline,
+)
+from segue.adapters.storage.tables import (
+    AgentRow,
+    AttemptRow,
+    AuditEventRow,
+    HandoffRow,
+    PipelineRow,
+    StepRow,
+    WorkerRow,
+)
+from segue.application.ports import NewAttempt, NewHandoff, NewPipeline, SavedHandoff, Worker
+from segue.domain.audit import AuditKind
+from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Claim, Pipeline, PipelineStatus, StepStatus
+
+_UNFINISHED = (PipelineStatus.PENDING, PipelineStatus.RUNNING)
+_AUDIT_LOCK = 7_301_002
+"""Number of the PostgreSQL lock that makes audit ids commit in their order."""
+
+
+class SqlUnitOfWork:
+    """One transaction; `commit` makes it last, leaving without it undoes it."""
+
+    def __init__(self, session: AsyncSession, on_commit: Callable[[], None]) -> None:
+        self._session = session
+        self._on_commit = on_commit
+        self.pipelines = SqlPipelines(session)
+        self.attempts = SqlAttempts(session)
+        self.handoffs = SqlHandoffs(session)
+        self.audit = SqlAudit(session)
+        self.workers = SqlWorkers(session)
+
+    async def commit(self) -> None:
+        """Make everything last."""
+        await self._session.commit()
+        self._on_commit()
+
+
+class SqlPipelines:
+    """Pipelines with their steps."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, new: NewPipeline) -> Pipeline:
+        """Save a new run, pending, with a row for each step of its plan."""
+        row = PipelineRow(
+            title=new.title,
+            template=new.template,
+            prompt=new.prompt,
+            branch=new.branch,
+            working_dir=new.working_dir,
+            plan_json=new.plan.model_dump_json(exclude_defaults=True),
+            status=PipelineStatus.PENDING,
+            segment=0,
+            idempotency_key=new.idempotency_key,
+            created_at=new.created_at,
+            updated_at=new.created_at,
+            steps=[
+                StepRow(
+                    agent_name=step.agent,
+                    order_index=index,
+                    description=step.description,
+                    model=step.model or new.plan.agents[step.agent].model,
+                    timeout=step.timeout or new.plan.agents[step.agent].timeout,
+                    status=StepStatus.PENDING,
+                )
+                for index, step in enumerate(new.plan.template.steps)
+            ],
+        )
+        self._session.add(row)
+        try:
+            await self._session.flush()
+        except IntegrityError as error:
+            raise InvalidRequest(
+                f'the idempotency key "{new.idempotency_key}" is being used right now; ask again'
+            ) from error
+        return read_pipeline(row)
+
+    async def get(self, pipeline_id: int) -> Pipeline:
+        """The pipeline with this id."""
+        return read_pipeline(await self._row(pipeline_id))
+
+    async def find_by_key(self, idempotency_key: str) -> Pipeline | None:
+        """The pipeline that was submitted under this key."""
+        found = select(PipelineRow).where(PipelineRow.idempotency_key == idempotency_key)
+        row = (await self._session.scalars(found)).one_or_none()
+        return read_pipeline(row) if row else None
+
+    async def hold(self, claim: Claim) -> Pipeline:
+        """The pipeline, if the claim still holds."""
+        row = await self._row(claim.pipeline_id)
+        if row.segment != claim.segment:
+            raise OwnershipLost(claim.pipeline_id)
+        return read_pipeline(row)
+
+    async def claim(self, pipeline_id: int, worker_id: str | None) -> Claim:
+        """Take this pipeline, whoever had it before; with no worker, only to end it."""
+        row = await self._row(pipeline_id)
+        row.worker_id, row.segment, row.status = worker_id, row.segment + 1, PipelineStatus.RUNNING
+        return Claim(pipeline_id, row.segment)
+
+    async def claim_next(self, worker_id: str) -> Claim | None:
+        """Take the oldest unfinished pipeline that nobody owns."""
+        free = (
+            select(PipelineRow.id)
+            .where(PipelineRow.status.in_(_UNFINISHED), PipelineRow.worker_id.is_(None))
+            .order_by(PipelineRow.id)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        found = (await self._session.scalars(free)).one_or_none()
+        return None if found is None else await self.claim(found, worker_id)
+
+    async def save(self, pipeline: Pipeline) -> None:
+        """Write what changed."""
+        write_pipeline(pipeline, await self._row(pipeline.id))
+
+    async def orders(self, claims: Collection[Claim]) -> Mapping[Claim, str | None]:
+        """For claims that must stop: the abort reason, or none if the claim was lost."""
+        wanted = {claim.pipeline_id: claim for claim in claims}
+        found = select(PipelineRow.id, PipelineRow.segment, PipelineRow.abort_reason).where(
+            PipelineRow.id.in_(wanted)
+        )
+        stops: dict[Claim, str | None] = {}
+        for pipeline_id, segment, abort_reason in await self._session.execute(found):
+            if segment != wanted[pipeline_id].segment:
+                stops[wanted[pipeline_id]] = None
+            elif abort_reason is not None:
+                stops[wanted[pipeline_id]] = abort_reason
+        return stops
+
+    async def _row(self, pipeline_id: int) -> PipelineRow:
+        row = await self._session.get(PipelineRow, pipeline_id, with_for_update=True)
+        if row is None:
+            raise PipelineNotFound(pipeline_id)
+        return row
+
+
+class SqlAttempts:
+    """Attempts and the agent sessions they run in."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def start(self, attempt: NewAttempt) -> tuple[Attempt, Agent]:
+        """Save a new try and its session, before anything is opened."""
+        agent = AgentRow(
+            name=attempt.agent_name,
+            backend=attempt.backend,
+            key=attempt.key,
+            parent_id=attempt.parent_id,
+            step_id=attempt.step_id,
+            started_at=attempt.started_at,
+        )
+        row = AttemptRow(
+            step_id=attempt.step_id,
+            agent=agent,
+            number=attempt.number,
+            status=AttemptStatus.OPENING,
+            briefing=attempt.briefing,
+            carry_over=attempt.carry_over,
+            message_id=attempt.message_id,
+            started_at=attempt.started_at,
+        )
+        self._session.add(row)
+        await self._session.flush()
+        return read_attempt(row)
+
+    async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None:
+        """The newest try at a step."""
+        newest = select(AttemptRow).where(AttemptRow.step_id == step_id).order_by(AttemptRow.number.desc())
+        row = (await self._session.scalars(newest.limit(1))).one_or_none()
+        return read_attempt(row) if row else None
+
+    async def save(self, attempt: Attempt, agent: Agent) -> None:
+        """Write what changed."""
+        row = await self._session.get_one(AttemptRow, attempt.id)
+        write(attempt, row)
+        if agent != read_agent(row.agent):
+            write(agent, row.agent)
+
+
+class SqlHandoffs:
+    """Handoffs."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, new: NewHandoff) -> int:
+        """Save a handoff; gives its id."""
+        row = HandoffRow(
+            agent_id=new.agent_id,
+            step_id=new.step_id,
+            reason=new.reason,
+            content_md=new.content_md,
+            metadata_json=new.metadata_json,
+            created_at=new.created_at,
+        )
+        self._session.add(row)
+        await self._session.flush()
+        return row.id
+
+    async def latest_of_steps(self, step_ids: Collection[int]) -> Mapping[int, SavedHandoff]:
+        """Step id -> its newest handoff."""
+        newest = (
+            select(func.max(HandoffRow.id))
+            .where(HandoffRow.step_id.in_(step_ids))
+            .group_by(HandoffRow.step_id)
+        )
+        rows = await self._session.scalars(select(HandoffRow).where(HandoffRow.id.in_(newest)))
+        return {
+            row.step_id: read(SavedHandoff, row, agent_name=row.agent.name) for row in rows if row.step_id
+        }
+
+
+class SqlAudit:
+    """The audit trail."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+        self._ordered = session.get_bind().dialect.name == "sqlite"
+
+    async def add(
+        self, kind: AuditKind, at: datetime, *, pipeline_id: int, step_id: int | None = None, **payload: Any
+    ) -> None:
+        """Add an entry."""
+        if not self._ordered:
+            # Readers resume from an id: a smaller id must never become visible after a larger one.
+            await self._session.execute(text(f"SELECT pg_advisory_xact_lock({_AUDIT_LOCK})"))
+            self._ordered = True
+        row = AuditEventRow(
+            pipeline_id=pipeline_id,
+            step_id=step_id,
+            event_type=kind,
+            payload_json=json.dumps(payload) if payload else None,
+            created_at=at,
+        )
+        self._session.add(row)
+        await self._session.flush()
+
+
+class SqlWorkers:
+    """The workers."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, worker: Worker) -> None:
+        """Save a worker."""
+        row = WorkerRow(id=worker.id)
+        write(worker, row)
+        self._session.add(row)
+        await self._session.flush()
+
+    async def all(self) -> list[Worker]:
+        """All workers that were not removed."""
+        return [read(Worker, row) for row in await self._session.scalars(select(WorkerRow))]
+
+    async def beat(self, worker_id: str, at: datetime) -> bool:
+        """Say that this worker lives; false if it was removed meanwhile."""
+        alive = update(WorkerRow).where(WorkerRow.id == worker_id).values(heartbeat_at=at)
+        result = await self._session.execute(alive)
+        return isinstance(result, CursorResult) and result.rowcount > 0
+
+    async def remove(self, worker_id: str) -> None:
+        """Remove a worker; its pipelines are free then."""
+        await self._session.execute(delete(WorkerRow).where(WorkerRow.id == worker_id))

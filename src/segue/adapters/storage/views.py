@@ -1,0 +1,118 @@
+"""Reads for people and programs, straight from the tables."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.orm import noload
+
+from segue.adapters.storage.mapping import read, read_entry
+from segue.adapters.storage.tables import AttemptRow, AuditEventRow, HandoffRow, PipelineRow, StepRow
+from segue.application.views import (
+    HandoffView,
+    PipelineDetail,
+    PipelineFilter,
+    PipelinePage,
+    PipelineView,
+    StepView,
+)
+from segue.domain.audit import AuditEntry
+from segue.domain.errors import PipelineNotFound
+from segue.domain.pipeline import PipelineStatus, StepStatus
+
+
+class SqlViews:
+    """Each read is a short transaction of its own."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def pipelines(self, wanted: PipelineFilter) -> PipelinePage:
+        """Some pipelines, newest first."""
+        newest = select(PipelineRow).order_by(PipelineRow.id.desc()).options(noload(PipelineRow.steps))
+        query = newest.limit(wanted.limit + 1)
+        if wanted.status is not None:
+            query = query.where(PipelineRow.status == wanted.status)
+        if wanted.template is not None:
+            query = query.where(PipelineRow.template == wanted.template)
+        if wanted.text:
+            query = query.where(
+                or_(
+                    PipelineRow.title.icontains(wanted.text, autoescape=True),
+                    PipelineRow.prompt.icontains(wanted.text, autoescape=True),
+                )
+            )
+        if wanted.before is not None:
+            query = query.where(PipelineRow.id < wanted.before)
+        async with AsyncSession(self._engine) as session:
+            rows = list(await session.scalars(query))
+        items = [read(PipelineView, row, status=PipelineStatus(row.status)) for row in rows[: wanted.limit]]
+        return PipelinePage(items=items, next_cursor=items[-1].id if len(rows) > wanted.limit else None)
+
+    async def pipeline(self, pipeline_id: int) -> PipelineDetail:
+        """A run with its steps and their newest handoffs."""
+        async with AsyncSession(self._engine) as session:
+            row = await session.get(PipelineRow, pipeline_id)
+            if row is None:
+                raise PipelineNotFound(pipeline_id)
+            handoffs = await self._newest_handoffs(session, pipeline_id)
+            attempts = await self._attempt_counts(session, pipeline_id)
+            return read(
+                PipelineDetail,
+                row,
+                status=PipelineStatus(row.status),
+                steps=[
+                    read(
+                        StepView,
+                        step,
+                        status=StepStatus(step.status),
+                        attempts=attempts.get(step.id, 0),
+                        latest_handoff=handoffs.get(step.id),
+                    )
+                    for step in row.steps
+                ],
+            )
+
+    async def entries_after(
+        self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500
+    ) -> list[AuditEntry]:
+        """Audit entries after an id, in order."""
+        query = (
+            select(AuditEventRow).where(AuditEventRow.id > entry_id).order_by(AuditEventRow.id).limit(limit)
+        )
+        if pipeline_id is not None:
+            query = query.where(AuditEventRow.pipeline_id == pipeline_id)
+        async with AsyncSession(self._engine) as session:
+            return [read_entry(row) for row in await session.scalars(query)]
+
+    async def last_entry_id(self) -> int:
+        """The id of the newest audit entry, 0 if there is none."""
+        async with AsyncSession(self._engine) as session:
+            return await session.scalar(select(func.max(AuditEventRow.id))) or 0
+
+    async def _newest_handoffs(self, session: AsyncSession, pipeline_id: int) -> dict[int, HandoffView]:
+        newest = (
+            select(func.max(HandoffRow.id))
+            .join(StepRow, HandoffRow.step_id == StepRow.id)
+            .where(StepRow.pipeline_id == pipeline_id)
+            .group_by(HandoffRow.step_id)
+        )
+        rows = await session.scalars(select(HandoffRow).where(HandoffRow.id.in_(newest)))
+        return {
+            row.step_id: read(
+                HandoffView, row, metadata=json.loads(row.metadata_json) if row.metadata_json else None
+            )
+            for row in rows
+            if row.step_id is not None
+        }
+
+    async def _attempt_counts(self, session: AsyncSession, pipeline_id: int) -> dict[int, int]:
+        counted = (
+            select(AttemptRow.step_id, func.count())
+            .join(StepRow, AttemptRow.step_id == StepRow.id)
+            .where(StepRow.pipeline_id == pipeline_id)
+            .group_by(AttemptRow.step_id)
+        )
+        return {step_id: count for step_id, count in await session.execute(counted)}  # noqa: C416  # rows, not pairs

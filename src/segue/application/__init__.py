@@ -1,0 +1,1 @@
+"""What Segue does: the use cases, and the ports through which they reach the world."""

@@ -1,0 +1,30 @@
+"""Segue: the one object that every interface holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from segue.application.pipelines import Pipelines
+from segue.application.ports import Backends, CatalogSource, EventFeed, Views
+from segue.application.workers import Workers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segue:
+    """All that can be asked of Segue, joined."""
+
+    pipelines: Pipelines
+    views: Views
+    feed: EventFeed
+    catalog: CatalogSource
+    workers: Workers
+    backends: Backends
+
+    async def start(self) -> None:
+        """Begin to move pipelines on in this process, and take up what a crash left."""
+        await self.workers.start(self.pipelines.advance)
+
+    async def stop(self) -> None:
+        """Stop moving pipelines on. Agents that can live on do, and are joined again at the next start."""
+        await self.workers.stop()
+        await self.backends.shutdown()

@@ -1,0 +1,136 @@
+"""How a step ends other than done: failed, lost, aborted, or taken over by another worker."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+import structlog
+
+from segue.application.ports import Backends, Clock, Database, UnitOfWork
+from segue.domain.audit import AuditKind
+from segue.domain.errors import BackendError
+from segue.domain.pipeline import Agent, AttemptStatus, Claim, StepStatus
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How long and how often."""
+
+    step_timeout: float = 600.0
+    """Seconds a step may take unless its template or profile says otherwise."""
+    open_timeout: float = 60.0
+    """Seconds a back end may take to open a session or to take a message."""
+    stop_timeout: float = 30.0
+    """Seconds a back end may take to abort or close a session."""
+    late_reply_timeout: float = 10.0
+    """Seconds to fetch a reply after a restart, when the step's own time is over already."""
+    lost_sessions: int = 3
+    """After so many lost sessions in one go, the step fails."""
+
+
+class Endings:
+    """Stops sessions and writes down why. Sessions are stopped first, then the records say so."""
+
+    def __init__(self, *, database: Database, backends: Backends, clock: Clock, limits: Limits) -> None:
+        self._database = database
+        self._backends = backends
+        self._clock = clock
+        self._limits = limits
+
+    async def fail(self, claim: Claim, step_id: int, reason: str) -> None:
+        """The step, and with it the pipeline, has failed; its session is stopped first."""
+        async with self._database.begin() as work:
+            latest = await work.attempts.latest(step_id)
+        if latest is not None and not latest[0].status.is_final:
+            await self.release(latest[1], abort=True)
+        now = self._clock.now()
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+            await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
+            failed = pipeline.fail_step(step_id, reason, now)
+            await work.pipelines.save(failed)
+            await work.audit.add(
+                AuditKind.STEP_FAILED, now, pipeline_id=pipeline.id, step_id=step_id, reason=reason
+            )
+            await work.audit.add(
+                AuditKind.PIPELINE_FAILED, now, pipeline_id=pipeline.id, reason=failed.reason
+            )
+            await work.commit()
+        log.warning("step_failed", pipeline=claim.pipeline_id, step=step_id, reason=reason)
+
+    async def abort(self, claim: Claim) -> None:
+        """Carry out an abort that was asked for: sessions first, then the records."""
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+            running = [s for s in pipeline.steps if s.status is StepStatus.RUNNING]
+            latest = [await work.attempts.latest(step.id) for step in running]
+        for found in latest:
+            if found is not None and not found[0].status.is_final:
+                await self.release(found[1], abort=True)
+        now = self._clock.now()
+        async with self._database.begin() as work:
+            aborted = (await work.pipelines.hold(claim)).abort(now)
+            await work.pipelines.save(aborted)
+            for step in running:
+                await self._end_attempt(work, step.id, AttemptStatus.ABORTED, aborted.reason or "aborted")
+                await work.audit.add(
+                    AuditKind.STEP_ABORTED,
+                    now,
+                    pipeline_id=aborted.id,
+                    step_id=step.id,
+                    reason=aborted.reason,
+                )
+            await work.audit.add(
+                AuditKind.PIPELINE_ABORTED, now, pipeline_id=aborted.id, reason=aborted.reason
+            )
+            await work.commit()
+        log.info("pipeline_aborted", pipeline=claim.pipeline_id, reason=aborted.reason)
+
+    async def abandon(self, claim: Claim) -> None:
+        """Another worker owns the pipeline now: stop what only this machine can stop, write nothing."""
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.get(claim.pipeline_id)
+            latest = [await work.attempts.latest(s.id) for s in pipeline.steps]
+        for found in latest:
+            if found is not None and not found[0].status.is_final:
+                _, backend = self._backends.get(found[1].backend, found[1].name)
+                if backend.local_sessions:
+                    await self.release(found[1], abort=True)
+        log.warning("claim_lost", pipeline=claim.pipeline_id, segment=claim.segment)
+
+    async def release(self, agent: Agent, *, abort: bool = False) -> None:
+        """Abort and close a session. What cannot be stopped in time is logged, never waited for."""
+        session = agent.session_ref or agent.key
+        try:
+            _, backend = self._backends.get(agent.backend, agent.name)
+            async with asyncio.timeout(self._limits.stop_timeout):
+                if abort:
+                    await backend.abort(session)
+                await backend.close(session)
+        except (BackendError, TimeoutError) as error:
+            log.warning("session_not_released", agent=agent.name, session=session, error=str(error))
+
+    async def lose(self, claim: Claim, step_id: int, error: str) -> None:
+        """The session is gone; the next attempt is told so."""
+        async with self._database.begin() as work:
+            await work.pipelines.hold(claim)
+            await self._end_attempt(work, step_id, AttemptStatus.LOST, error)
+            await work.audit.add(
+                AuditKind.ATTEMPT_LOST,
+                self._clock.now(),
+                pipeline_id=claim.pipeline_id,
+                step_id=step_id,
+                reason=error,
+            )
+            await work.commit()
+        log.warning("session_lost", pipeline=claim.pipeline_id, step=step_id, error=error)
+
+    async def _end_attempt(self, work: UnitOfWork, step_id: int, status: AttemptStatus, error: str) -> None:
+        latest = await work.attempts.latest(step_id)
+        if latest is not None and not latest[0].status.is_final:
+            now = self._clock.now()
+            attempt = latest[0].moved(status, error=error, finished_at=now)
+            await work.attempts.save(attempt, replace(latest[1], ended_at=now))

@@ -1,0 +1,214 @@
+"""What can be done with a pipeline as a whole: submit, advance, abort."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+from segue.application.ports import CatalogSource, Clock, Database, NewPipeline
+from segue.application.steps import StepMoves
+from segue.application.workers import Workers
+from segue.domain.audit import AuditKind
+from segue.domain.catalog import Catalog, PipelineTemplate, TemplateStep
+from segue.domain.errors import InvalidRequest, OwnershipLost, SegueError, UnknownName
+from segue.domain.pipeline import Claim, Pipeline, PipelineStatus
+
+log = structlog.get_logger()
+
+CUSTOM = "custom"
+"""The template name of a pipeline whose steps were given with it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """What a user asks for: a template or steps of their own, and a prompt."""
+
+    prompt: str
+    title: str = ""
+    """Made from the prompt if empty."""
+    template: str | None = None
+    custom_steps: tuple[TemplateStep, ...] | None = None
+    branch: str | None = None
+    working_dir: str | None = None
+    """None for the folder that Segue was started in."""
+    step_models: Mapping[str, str] = field(default_factory=dict)
+    """Agent name -> model, for this run alone."""
+    idempotency_key: str | None = None
+    """A second submission with the same key gives the first one's pipeline."""
+
+
+class Pipelines:
+    """The use cases of pipelines."""
+
+    def __init__(
+        self, *, database: Database, catalog: CatalogSource, workers: Workers, moves: StepMoves, clock: Clock
+    ) -> None:
+        self._database = database
+        self._catalog = catalog
+        self._workers = workers
+        self._moves = moves
+        self._endings = moves.endings
+        self._engine = workers.engine
+        self._clock = clock
+
+    async def submit(self, wanted: Submission) -> Pipeline:
+        """Save a run and begin it, or leave it pending while all places are taken."""
+        new = self._check(wanted)
+        async with self._database.begin() as work:
+            if wanted.idempotency_key and (old := await work.pipelines.find_by_key(wanted.idempotency_key)):
+                return _same(old, new)
+            pipeline = await work.pipelines.add(new)
+            await work.audit.add(
+                AuditKind.PIPELINE_CREATED,
+                new.created_at,
+                pipeline_id=pipeline.id,
+                title=new.title,
+                template=new.template,
+            )
+            claim = None
+            if self._workers.has_room():
+                claim = await work.pipelines.claim(pipeline.id, self._workers.me)
+                await work.audit.add(AuditKind.PIPELINE_STARTED, self._clock.now(), pipeline_id=pipeline.id)
+            pipeline = await work.pipelines.get(pipeline.id)
+            await work.commit()
+        if claim:
+            await self._engine.start(claim)
+        log.info("pipeline_submitted", pipeline=pipeline.id, template=new.template, status=pipeline.status)
+        return pipeline
+
+    async def advance(self, claim: Claim) -> bool:
+        """Run the next step of a pipeline; true if there may be another. The engine's outermost move."""
+        try:
+            async with self._database.begin() as work:
+                pipeline = await work.pipelines.hold(claim)
+            if pipeline.status is not PipelineStatus.RUNNING:
+                return False
+            if pipeline.abort_reason is not None:
+                await self._endings.abort(claim)
+            elif (step := pipeline.next_step()) is None:
+                await self._finish(claim)
+            else:
+                await self._moves.run(claim, step.id)
+            return True
+        except asyncio.CancelledError:
+            await self._let_go(claim)
+            raise
+        except OwnershipLost:
+            await self._endings.abandon(claim)
+            return False
+        except Exception as error:
+            log.exception("pipeline_broke", pipeline=claim.pipeline_id)
+            await self._break(claim, error)
+            return False
+
+    async def abort(self, pipeline_id: int, reason: str = "aborted by the user") -> None:
+        """Stop a run for good: its agent's session first. Returns when that is done."""
+        await self._workers.reap()
+        async with self._database.begin() as work:
+            asked = (await work.pipelines.get(pipeline_id)).request_abort(reason, self._clock.now())
+            await work.pipelines.save(asked)
+            await work.audit.add(
+                AuditKind.PIPELINE_ABORT_REQUESTED, asked.updated_at, pipeline_id=pipeline_id, reason=reason
+            )
+            # Raising the segment makes sure that nobody moves it on between here and the end.
+            ownerless = None if asked.worker_id else await work.pipelines.claim(pipeline_id, None)
+            await work.commit()
+        if ownerless:
+            with suppress(OwnershipLost):  # a worker took it up this moment: it sees the request itself
+                await self._endings.abort(ownerless)
+        elif asked.worker_id == self._workers.me:
+            await self._engine.stop(Claim(pipeline_id, asked.segment))
+        await self._await_end(pipeline_id, asked.worker_id)
+
+    async def _let_go(self, claim: Claim) -> None:
+        """The task is being stopped: because of an abort, a lost claim, or because Segue stops."""
+        async with self._database.begin() as work:
+            orders = await work.pipelines.orders([claim])
+        if claim not in orders:
+            log.info("pipeline_paused", pipeline=claim.pipeline_id)
+        elif orders[claim] is None:
+            await self._endings.abandon(claim)
+        else:
+            await self._endings.abort(claim)
+
+    async def _await_end(self, pipeline_id: int, worker_id: str | None, seconds: float = 60.0) -> None:
+        deadline = asyncio.get_running_loop().time() + seconds
+        while not (await self._database.views.pipeline(pipeline_id)).status.is_final:
+            if asyncio.get_running_loop().time() > deadline:
+                raise SegueError(
+                    f"pipeline {pipeline_id} belongs to worker {worker_id}, which has not stopped it within "
+                    f"{seconds:g} s; the abort stays requested"
+                )
+            await asyncio.sleep(0.1)
+
+    async def _finish(self, claim: Claim) -> None:
+        """All steps are done, but the pipeline does not say so yet."""
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+            now = self._clock.now()
+            await work.pipelines.save(pipeline.complete(now))
+            await work.audit.add(AuditKind.PIPELINE_DONE, now, pipeline_id=pipeline.id)
+            await work.commit()
+
+    async def _break(self, claim: Claim, error: Exception) -> None:
+        async with self._database.begin() as work:
+            step = (await work.pipelines.hold(claim)).next_step()
+        if step is not None:
+            reason = f"Segue itself broke ({type(error).__name__}: {error}); the log has the details"
+            await self._endings.fail(claim, step.id, reason)
+
+    def _check(self, wanted: Submission) -> NewPipeline:
+        if not wanted.prompt.strip():
+            raise InvalidRequest('"prompt" is empty: say what is to be done')
+        folder = Path(wanted.working_dir or ".").expanduser().resolve()
+        if not folder.is_dir():
+            raise InvalidRequest(f'"working_dir" {folder} is not a folder')
+        catalog = self._catalog.load(str(folder))
+        name, template = _template(wanted, catalog)
+        if unknown := set(wanted.step_models) - {step.agent for step in template.steps}:
+            raise UnknownName(
+                "agent", min(unknown), {step.agent for step in template.steps}, where="this pipeline"
+            )
+        steps = tuple(
+            step.model_copy(update={"model": wanted.step_models.get(step.agent, step.model)})
+            for step in template.steps
+        )
+        return NewPipeline(
+            title=wanted.title.strip() or _title_of(wanted.prompt),
+            template=name,
+            prompt=wanted.prompt,
+            branch=wanted.branch,
+            working_dir=str(folder),
+            plan=catalog.plan(template.model_copy(update={"steps": steps})),
+            idempotency_key=wanted.idempotency_key,
+            created_at=self._clock.now(),
+        )
+
+
+def _template(wanted: Submission, catalog: Catalog) -> tuple[str, PipelineTemplate]:
+    if (wanted.template is None) == (wanted.custom_steps is None):
+        raise InvalidRequest('give either "template" or "custom_steps", and not both')
+    if wanted.template is not None:
+        return wanted.template, catalog.template(wanted.template)
+    if not wanted.custom_steps:
+        raise InvalidRequest('"custom_steps" is empty: give at least one step')
+    return CUSTOM, PipelineTemplate(steps=wanted.custom_steps)
+
+
+def _title_of(prompt: str) -> str:
+    line = prompt.strip().splitlines()[0]
+    return line if len(line) <= 72 else line[:71].rstrip() + "…"
+
+
+def _same(old: Pipeline, new: NewPipeline) -> Pipeline:
+    if (old.prompt, old.template, old.working_dir) != (new.prompt, new.template, new.working_dir):
+        raise InvalidRequest(
+            f'the idempotency key "{new.idempotency_key}" was used for pipeline {old.id}, which asks for '
+            "something else; use a new key"
+        )
+    return old

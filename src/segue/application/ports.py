@@ -1,0 +1,319 @@
+"""The ports: what the use cases need from the world, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage
+from segue.domain.audit import AuditEntry, AuditKind
+from segue.domain.catalog import AgentProfile, Catalog, Plan
+from segue.domain.pipeline import Agent, Attempt, Claim, Pipeline
+from segue.domain.sessions import Reason
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """The present moment, in UTC."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionRequest:
+    """All that a back end needs to open a session."""
+
+    key: str
+    """Opening twice with the same key gives the same session."""
+    agent_name: str
+    profile: AgentProfile
+    model: str | None
+    working_dir: str
+    title: str
+    """For people who look into the back end itself."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """What is said to an agent."""
+
+    id: str
+    """Sending twice with the same id delivers once."""
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """What the agent wrote."""
+
+    text: str
+
+
+class AgentBackend(Protocol):
+    """A program that runs agent sessions. Every failure is a `BackendError` with one clear sentence."""
+
+    @property
+    def local_sessions(self) -> bool:
+        """True if a session can be reached from this machine alone."""
+        ...
+
+    async def open(self, request: SessionRequest) -> str:
+        """Open a session, or find the one that this request opened before; gives its reference."""
+        ...
+
+    async def send(self, request: SessionRequest, session: str, message: Message) -> None:
+        """Deliver a message unless it was delivered before; returns before the reply."""
+        ...
+
+    async def wait(self, session: str, message_id: str) -> Reply:
+        """The reply to a message; `SessionLost` if nobody is there to give it."""
+        ...
+
+    async def abort(self, session: str) -> None:
+        """Stop whatever the session is doing, with every process it started; safe to repeat."""
+        ...
+
+    async def close(self, session: str) -> None:
+        """Forget the session; safe to repeat."""
+        ...
+
+    async def shutdown(self) -> None:
+        """Segue stops: let go of what lives in this process, leave what can live on."""
+        ...
+
+
+class Backends(Protocol):
+    """The back ends by name, made when first used."""
+
+    def get(self, name: str | None, agent_name: str) -> tuple[str, AgentBackend]:
+        """The back end with this name; gives the name too. `BackendUnavailable` if there is none."""
+        ...
+
+    async def shutdown(self) -> None:
+        """Shut down every back end that was used."""
+        ...
+
+
+class CatalogSource(Protocol):
+    """Where agents and templates come from."""
+
+    def load(self, working_dir: str | None = None) -> Catalog:
+        """The present catalog for a project folder; the last good one if a file is broken now."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewPipeline:
+    """A run that is to be saved."""
+
+    title: str
+    template: str
+    prompt: str
+    branch: str | None
+    working_dir: str
+    plan: Plan
+    idempotency_key: str | None
+    created_at: datetime
+
+
+class PipelineStore(Protocol):
+    """Pipelines with their steps."""
+
+    async def add(self, new: NewPipeline) -> Pipeline: ...
+    async def get(self, pipeline_id: int) -> Pipeline: ...
+    async def find_by_key(self, idempotency_key: str) -> Pipeline | None: ...
+    async def hold(self, claim: Claim) -> Pipeline:
+        """The pipeline, if the claim still holds; `OwnershipLost` if not."""
+        ...
+
+    async def claim(self, pipeline_id: int, worker_id: str | None) -> Claim:
+        """Take this pipeline, whoever had it before; with no worker, only to end it."""
+        ...
+
+    async def claim_next(self, worker_id: str) -> Claim | None:
+        """Take the oldest unfinished pipeline that nobody owns."""
+        ...
+
+    async def save(self, pipeline: Pipeline) -> None: ...
+    async def orders(self, claims: Collection[Claim]) -> Mapping[Claim, str | None]:
+        """For claims that must stop: the abort reason, or none if the claim was lost."""
+        ...
+
+
+class AttemptStore(Protocol):
+    """Attempts and the agent sessions they run in."""
+
+    async def start(self, attempt: NewAttempt) -> tuple[Attempt, Agent]: ...
+    async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None: ...
+    async def save(self, attempt: Attempt, agent: Agent) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewAttempt:
+    """A try that is to begin."""
+
+    step_id: int
+    number: int
+    agent_name: str
+    backend: str
+    key: str
+    message_id: str
+    briefing: str
+    carry_over: str
+    parent_id: int | None
+    started_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewHandoff:
+    """A handoff that is to be saved."""
+
+    agent_id: int
+    step_id: int | None
+    reason: Reason
+    content_md: str
+    metadata_json: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SavedHandoff:
+    """A handoff as it was saved."""
+
+    id: int
+    step_id: int | None
+    agent_name: str
+    content_md: str
+    metadata_json: str | None
+
+
+class HandoffStore(Protocol):
+    """Handoffs."""
+
+    async def add(self, new: NewHandoff) -> int: ...
+    async def latest_of_steps(self, step_ids: Collection[int]) -> Mapping[int, SavedHandoff]:
+        """Step id -> its newest handoff."""
+        ...
+
+
+class AuditStore(Protocol):
+    """The audit trail: entries are added, never changed."""
+
+    async def add(
+        self, kind: AuditKind, at: datetime, *, pipeline_id: int, step_id: int | None = None, **payload: Any
+    ) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Worker:
+    """A process that moves pipelines on."""
+
+    id: str
+    host: str
+    """Machine and process space; two workers with the same host can see each other's processes."""
+    pid: int
+    process_started_at: float
+    """Tells this process from a later one with the same pid."""
+    heartbeat_at: datetime
+
+
+class WorkerStore(Protocol):
+    """The workers. Removing one frees its pipelines for the others."""
+
+    async def add(self, worker: Worker) -> None: ...
+    async def all(self) -> list[Worker]: ...
+    async def beat(self, worker_id: str, at: datetime) -> bool:
+        """Say that this worker lives; false if it was removed meanwhile."""
+        ...
+
+    async def remove(self, worker_id: str) -> None: ...
+
+
+class UnitOfWork(Protocol):
+    """One transaction. Leaving it without `commit` undoes everything."""
+
+    @property
+    def pipelines(self) -> PipelineStore: ...
+    @property
+    def attempts(self) -> AttemptStore: ...
+    @property
+    def handoffs(self) -> HandoffStore: ...
+    @property
+    def audit(self) -> AuditStore: ...
+    @property
+    def workers(self) -> WorkerStore: ...
+    async def commit(self) -> None: ...
+
+
+class Views(Protocol):
+    """Reads for people and programs; they never block a writer."""
+
+    async def pipelines(self, wanted: PipelineFilter) -> PipelinePage: ...
+    async def pipeline(self, pipeline_id: int) -> PipelineDetail: ...
+    async def entries_after(
+        self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500
+    ) -> list[AuditEntry]: ...
+    async def last_entry_id(self) -> int: ...
+
+
+class EventFeed(Protocol):
+    """Audit entries as they come."""
+
+    def subscribe(
+        self, *, after: int | None = None, pipeline_id: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[AuditEntry]]:
+        """All entries after an id, without a gap; from now on if none is given."""
+        ...
+
+
+class Database(Protocol):
+    """Where the records are."""
+
+    def begin(self) -> AbstractAsyncContextManager[UnitOfWork]:
+        """A new transaction."""
+        ...
+
+    @property
+    def views(self) -> Views: ...
+
+
+Advance = Callable[[Claim], Awaitable[bool]]
+"""Moves a pipeline on by one step; true if there is more to do."""
+
+
+class Engine(Protocol):
+    """The motor: runs each claim once, side by side, and can stop any of them."""
+
+    async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
+        """Start the motor; `on_end` is called whenever a claim has come to its end."""
+        ...
+
+    def running(self) -> Collection[Claim]:
+        """The claims that are being moved on in this process."""
+        ...
+
+    async def start(self, claim: Claim) -> None:
+        """Begin to move a claim on; a second start of the same claim does nothing."""
+        ...
+
+    async def stop(self, claim: Claim) -> None:
+        """Stop a claim here and wait until it has let go of its agent."""
+        ...
+
+    async def shutdown(self) -> None: ...
+
+
+class Processes(Protocol):
+    """This process, and whether others live."""
+
+    def me(self, now: datetime) -> Worker:
+        """A new worker for this process."""
+        ...
+
+    def is_gone(self, worker: Worker, now: datetime) -> bool:
+        """True if that worker will never move again."""
+        ...

@@ -1,0 +1,278 @@
+"""One step of a pipeline, in three moves: open_attempt, await_reply, accept_handoff.
+
+Each move looks at the saved records first and goes on from there, so that it is safe to repeat after a
+crash. Each writes its records and its audit entries in one transaction, and checks in it that the claim
+still holds. Order in every move: commit what is about to happen, act on the outside, record the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+from uuid import uuid4
+
+import structlog
+
+from segue.application.endings import Endings, Limits
+from segue.application.ports import (
+    AgentBackend,
+    Backends,
+    Clock,
+    Database,
+    Message,
+    NewAttempt,
+    NewHandoff,
+    SessionRequest,
+    UnitOfWork,
+)
+from segue.domain.audit import AuditKind
+from segue.domain.briefing import Predecessor, brief
+from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
+from segue.domain.handoff import Handoff, extract_handoff
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Claim, Pipeline, Step, StepStatus
+from segue.domain.sessions import Reason
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+_CUT_OFF = """
+## An earlier attempt was cut off
+
+Attempt {number} at this step ended before it could hand off: {error}. It may have left unfinished work in
+the working directory. Look at what is there before you begin, and go on from it.
+"""
+
+
+class StepMoves:
+    """Brings steps to their end: done, or failed with a reason that a person understands."""
+
+    def __init__(
+        self, *, database: Database, backends: Backends, clock: Clock, limits: Limits, endings: Endings
+    ) -> None:
+        self._database = database
+        self._backends = backends
+        self._clock = clock
+        self._limits = limits
+        self.endings = endings
+
+    async def run(self, claim: Claim, step_id: int) -> None:
+        """Run a step to its end; a session that is lost is followed by a new attempt."""
+        for lost in range(1, self._limits.lost_sessions + 1):
+            try:
+                attempt, agent = await self.open_attempt(claim, step_id)
+                attempt, agent = await self.await_reply(claim, attempt, agent)
+                await self.accept_handoff(claim, attempt, agent)
+                return
+            except SessionLost as error:
+                if lost == self._limits.lost_sessions:
+                    await self.endings.fail(
+                        claim, step_id, f"its session was lost {lost} times in a row: {error}"
+                    )
+                    return
+                await self.endings.lose(claim, step_id, str(error))
+            except BackendError as error:
+                await self.endings.fail(claim, step_id, str(error))
+                return
+
+    async def open_attempt(self, claim: Claim, step_id: int) -> tuple[Attempt, Agent]:
+        """The attempt that is under way, or a new one with its briefing."""
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+            latest = await work.attempts.latest(step_id)
+            if latest is not None and not latest[0].status.is_final:
+                return latest
+            step, now = pipeline.step(step_id), self._clock.now()
+            if step.status is not StepStatus.RUNNING:
+                await work.pipelines.save(pipeline.start_step(step_id, now))
+                await work.audit.add(
+                    AuditKind.STEP_STARTED,
+                    now,
+                    pipeline_id=pipeline.id,
+                    step_id=step_id,
+                    agent=step.agent_name,
+                )
+            number = latest[0].number + 1 if latest else 1
+            attempt, agent = await work.attempts.start(
+                NewAttempt(
+                    step_id=step_id,
+                    number=number,
+                    agent_name=step.agent_name,
+                    backend=self._backend_name(pipeline, step),
+                    key=uuid4().hex,
+                    message_id=uuid4().hex,
+                    briefing=await self._briefing(work, pipeline, step),
+                    carry_over=_carry_over(latest[0]) if latest else "",
+                    parent_id=latest[1].id if latest else None,
+                    started_at=now,
+                )
+            )
+            await work.audit.add(
+                AuditKind.ATTEMPT_STARTED,
+                now,
+                pipeline_id=pipeline.id,
+                step_id=step_id,
+                number=number,
+                backend=agent.backend,
+            )
+            await work.commit()
+        log.info("attempt_started", pipeline=pipeline.id, step=step_id, number=number, backend=agent.backend)
+        return attempt, agent
+
+    async def await_reply(self, claim: Claim, attempt: Attempt, agent: Agent) -> tuple[Attempt, Agent]:
+        """The attempt with its reply: opens, sends and waits, each only if that was not done before."""
+        pipeline, step, backend = await self._surroundings(claim, attempt, agent)
+        request = self._request(pipeline, step, agent)
+        opening = self._limits.open_timeout
+        if attempt.status is AttemptStatus.OPENING:
+            session = await _within(opening, backend.open(request), f"{agent.backend} did not open a session")
+            agent = replace(agent, session_ref=session)
+            attempt = await self._record(claim, attempt.moved(AttemptStatus.SENDING), agent)
+        session = agent.session_ref or ""
+        if attempt.status is AttemptStatus.SENDING:
+            message = Message(id=attempt.message_id, text=_with_orders(pipeline, step, attempt))
+            taken = backend.send(request, session, message)
+            await _within(opening, taken, f"{agent.backend} did not take the briefing")
+            attempt = await self._record(
+                claim, attempt.moved(AttemptStatus.SENT), agent, AuditKind.MESSAGE_SENT
+            )
+        if attempt.status is AttemptStatus.SENT:
+            text = await self._reply(step, attempt, agent, backend)
+            attempt = await self._record(claim, attempt.moved(AttemptStatus.REPLIED, reply=text), agent)
+        return attempt, agent
+
+    async def accept_handoff(self, claim: Claim, attempt: Attempt, agent: Agent) -> None:
+        """Take the handoff out of the reply; the step is done."""
+        reply = attempt.reply or ""
+        handoff = extract_handoff(reply).handoff
+        now = self._clock.now()
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+            handoff_id = await work.handoffs.add(
+                NewHandoff(
+                    agent_id=agent.id,
+                    step_id=attempt.step_id,
+                    reason=Reason.TASK_BOUNDARY,
+                    content_md=reply,
+                    metadata_json=handoff.to_json() if handoff else None,
+                    created_at=now,
+                )
+            )
+            moved = pipeline.finish_step(attempt.step_id, now)
+            await work.pipelines.save(moved)
+            await work.attempts.save(
+                attempt.moved(AttemptStatus.DONE, finished_at=now), replace(agent, ended_at=now)
+            )
+            await self._audit_handoff(work, attempt, pipeline.id, handoff_id, handoff)
+            await work.audit.add(AuditKind.STEP_DONE, now, pipeline_id=pipeline.id, step_id=attempt.step_id)
+            if moved.status.is_final:
+                await work.audit.add(AuditKind.PIPELINE_DONE, now, pipeline_id=pipeline.id)
+            await work.commit()
+        event = "handoff_extracted" if handoff else "handoff_extraction_failed"
+        (log.info if handoff else log.warning)(event, pipeline=pipeline.id, step=attempt.step_id)
+        await self.endings.release(agent)
+
+    async def _record(
+        self, claim: Claim, attempt: Attempt, agent: Agent, kind: AuditKind | None = None
+    ) -> Attempt:
+        async with self._database.begin() as work:
+            await work.pipelines.hold(claim)
+            await work.attempts.save(attempt, agent)
+            if kind is not None:
+                await work.audit.add(
+                    kind, self._clock.now(), pipeline_id=claim.pipeline_id, step_id=attempt.step_id
+                )
+            await work.commit()
+        return attempt
+
+    async def _reply(self, step: Step, attempt: Attempt, agent: Agent, backend: AgentBackend) -> str:
+        allowed = step.timeout or self._limits.step_timeout
+        left = (attempt.started_at + timedelta(seconds=allowed) - self._clock.now()).total_seconds()
+        try:
+            async with asyncio.timeout(max(left, self._limits.late_reply_timeout if left <= 0 else 0)):
+                reply = await backend.wait(agent.session_ref or "", attempt.message_id)
+        except TimeoutError:
+            raise AgentFailed(
+                f"it timed out after {allowed:g} s and its session was aborted. If it needs longer, set "
+                f'"timeout" in its step or profile, or SEGUE_STEP_TIMEOUT'
+            ) from None
+        if not reply.text.strip():
+            raise AgentFailed("its reply was empty, so there is nothing to hand off")
+        return reply.text
+
+    async def _surroundings(
+        self, claim: Claim, attempt: Attempt, agent: Agent
+    ) -> tuple[Pipeline, Step, AgentBackend]:
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+        _, backend = self._backends.get(agent.backend, agent.name)
+        return pipeline, pipeline.step(attempt.step_id), backend
+
+    def _backend_name(self, pipeline: Pipeline, step: Step) -> str:
+        return self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)[0]
+
+    def _request(self, pipeline: Pipeline, step: Step, agent: Agent) -> SessionRequest:
+        return SessionRequest(
+            key=agent.key,
+            agent_name=agent.name,
+            profile=pipeline.plan.agents[agent.name],
+            model=step.model,
+            working_dir=pipeline.working_dir,
+            title=f"segue {pipeline.id}.{step.order_index + 1} {agent.name}: {pipeline.title}",
+        )
+
+    async def _briefing(self, work: UnitOfWork, pipeline: Pipeline, step: Step) -> str:
+        earlier = [s for s in pipeline.steps if s.order_index < step.order_index]
+        saved = await work.handoffs.latest_of_steps([s.id for s in earlier])
+        predecessors = [
+            Predecessor(
+                agent_name=s.agent_name,
+                handoff=Handoff.model_validate_json(found.metadata_json) if found.metadata_json else None,
+                reply=found.content_md,
+            )
+            for s in earlier
+            # A raw reply is long: it stands in only where the step just before left no record.
+            if (found := saved.get(s.id)) and (found.metadata_json or s is earlier[-1])
+        ]
+        return brief(
+            prompt=pipeline.prompt,
+            agent_name=step.agent_name,
+            job=step.description,
+            predecessors=predecessors,
+        ).text
+
+    async def _audit_handoff(
+        self, work: UnitOfWork, attempt: Attempt, pipeline_id: int, handoff_id: int, handoff: Handoff | None
+    ) -> None:
+        now = self._clock.now()
+        await work.audit.add(
+            AuditKind.HANDOFF_CREATED,
+            now,
+            pipeline_id=pipeline_id,
+            step_id=attempt.step_id,
+            handoff_id=handoff_id,
+            has_structured_data=handoff is not None,
+        )
+        if handoff is None:
+            await work.audit.add(
+                AuditKind.HANDOFF_EXTRACTION_FAILED, now, pipeline_id=pipeline_id, step_id=attempt.step_id
+            )
+
+
+def _carry_over(earlier: Attempt) -> str:
+    return _CUT_OFF.format(number=earlier.number, error=(earlier.error or "no reason is known").rstrip("."))
+
+
+def _with_orders(pipeline: Pipeline, step: Step, attempt: Attempt) -> str:
+    orders = pipeline.plan.agents[step.agent_name].system_prompt_additions.strip()
+    return f"{orders}\n\n{attempt.text}" if orders else attempt.text
+
+
+async def _within(seconds: float, act: Awaitable[T], otherwise: str) -> T:
+    try:
+        async with asyncio.timeout(seconds):
+            return await act
+    except TimeoutError:
+        raise BackendUnavailable(f"{otherwise} within {seconds:g} s") from None

@@ -1,0 +1,84 @@
+"""The shapes that people and programs read; the same in REST, in `--json` and in tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from segue.domain.pipeline import PipelineStatus, StepStatus
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandoffView:
+    """The newest handoff of a step."""
+
+    id: int
+    content_md: str
+    """The agent's reply, word for word."""
+    metadata: dict[str, Any] | None
+    """The structured record; none if nothing could be extracted."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepView:
+    """A step as it stands."""
+
+    id: int
+    agent_name: str
+    order_index: int
+    description: str
+    status: StepStatus
+    model: str | None
+    attempts: int
+    """How many tries were begun."""
+    started_at: datetime | None
+    finished_at: datetime | None
+    error_message: str | None
+    latest_handoff: HandoffView | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PipelineView:
+    """A run as it stands, without its steps."""
+
+    id: int
+    title: str
+    template: str
+    status: PipelineStatus
+    reason: str | None
+    """Why it failed or was aborted."""
+    branch: str | None
+    working_dir: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PipelineDetail(PipelineView):
+    """A run with its steps."""
+
+    prompt: str
+    steps: list[StepView]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PipelinePage:
+    """Some pipelines, newest first."""
+
+    items: list[PipelineView]
+    next_cursor: int | None
+    """Give it back as `before` for the next page; none on the last one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PipelineFilter:
+    """Which pipelines to list."""
+
+    status: PipelineStatus | None = None
+    template: str | None = None
+    text: str | None = None
+    """Words that the title or the prompt must contain."""
+    before: int | None = None
+    limit: int = 50

@@ -1,0 +1,128 @@
+"""This process as a worker: says that it lives, takes pipelines that nobody owns, obeys orders to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import structlog
+
+from segue.application.ports import Advance, Clock, Database, Engine, Processes
+from segue.domain.audit import AuditKind
+from segue.domain.errors import SegueError
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkerPolicy:
+    """What this worker does."""
+
+    hosting: bool = True
+    """True to take up pipelines of others: those that wait, and those whose worker died."""
+    room: int = 20
+    """How many pipelines it runs at once."""
+    beat_seconds: float = 1.0
+    """How often it says that it lives and looks for orders."""
+
+
+class Workers:
+    """The life of one worker among others.
+
+    A pipeline belongs to one worker at a time. A worker's row is its lease: whoever finds the worker gone
+    removes the row, which frees its pipelines; taking one raises its segment, and every move of the former
+    owner checks the segment in its own transaction. So a false alarm costs one attempt, never two writers.
+    """
+
+    def __init__(
+        self, *, database: Database, engine: Engine, processes: Processes, clock: Clock, policy: WorkerPolicy
+    ) -> None:
+        self._database = database
+        self.engine = engine
+        self._processes = processes
+        self._clock = clock
+        self._policy = policy
+        self._worker = processes.me(clock.now())
+        self._beating: asyncio.Task[None] | None = None
+        self._look = asyncio.Event()
+
+    @property
+    def me(self) -> str:
+        """This worker's id."""
+        return self._worker.id
+
+    def has_room(self) -> bool:
+        """True if another pipeline may begin here now."""
+        return self._beating is not None and len(self.engine.running()) < self._policy.room
+
+    async def start(self, advance: Advance) -> None:
+        """Join the others, take up what a crash left, and begin to beat."""
+        await self.engine.launch(self.me, advance, self._look.set)
+        async with self._database.begin() as work:
+            await work.workers.add(self._worker)
+            await work.commit()
+        self._beating = asyncio.create_task(self._beat_forever(), name="segue-worker")
+        await self._look_for_work()
+
+    async def stop(self) -> None:
+        """Leave; pipelines that were running here are free for the next worker."""
+        if self._beating is None:
+            return
+        self._beating.cancel()
+        await asyncio.wait({self._beating})
+        self._beating = None
+        await self.engine.shutdown()
+        async with self._database.begin() as work:
+            await work.workers.remove(self.me)
+            await work.commit()
+
+    async def reap(self) -> None:
+        """Remove workers that are gone; that frees their pipelines."""
+        now = self._clock.now()
+        async with self._database.begin() as work:
+            others = [w for w in await work.workers.all() if w.id != self.me]
+            gone = [w for w in others if self._processes.is_gone(w, now)]
+            for worker in gone:
+                await work.workers.remove(worker.id)
+                log.warning("worker_gone", worker=worker.id, pid=worker.pid)
+            if gone:
+                await work.commit()
+
+    async def _beat_forever(self) -> None:
+        while True:
+            try:
+                await self._beat()
+                await self._look_for_work()
+            except SegueError as error:
+                log.warning("worker_beat_failed", error=str(error))
+            except OSError as error:
+                log.warning("worker_beat_failed", error=str(error))
+            try:
+                async with asyncio.timeout(self._policy.beat_seconds):
+                    await self._look.wait()
+            except TimeoutError:
+                pass
+            self._look.clear()
+
+    async def _beat(self) -> None:
+        async with self._database.begin() as work:
+            if not await work.workers.beat(self.me, self._clock.now()):
+                # We slept so long that another worker declared us gone. Our claims are lost; we go on as new.
+                await work.workers.add(self._worker)
+            orders = await work.pipelines.orders(self.engine.running())
+            await work.commit()
+        await asyncio.gather(*(self.engine.stop(claim) for claim in orders))
+
+    async def _look_for_work(self) -> None:
+        if not self._policy.hosting:
+            return
+        await self.reap()
+        while len(self.engine.running()) < self._policy.room:
+            async with self._database.begin() as work:
+                claim = await work.pipelines.claim_next(self.me)
+                if claim is None:
+                    return
+                kind = AuditKind.PIPELINE_STARTED if claim.segment == 1 else AuditKind.PIPELINE_RESUMED
+                await work.audit.add(kind, self._clock.now(), pipeline_id=claim.pipeline_id)
+                await work.commit()
+            await self.engine.start(claim)

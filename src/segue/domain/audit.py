@@ -1,0 +1,47 @@
+"""The kinds of audit entry: what happened, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class AuditKind(StrEnum):
+    """What an audit entry tells, in the past tense."""
+
+    PIPELINE_CREATED = "pipeline_created"
+    PIPELINE_STARTED = "pipeline_started"
+    PIPELINE_RESUMED = "pipeline_resumed"
+    PIPELINE_ABORT_REQUESTED = "pipeline_abort_requested"
+    PIPELINE_DONE = "pipeline_done"
+    PIPELINE_FAILED = "pipeline_failed"
+    PIPELINE_ABORTED = "pipeline_aborted"
+    STEP_STARTED = "step_started"
+    STEP_DONE = "step_done"
+    STEP_FAILED = "step_failed"
+    STEP_ABORTED = "step_aborted"
+    ATTEMPT_STARTED = "attempt_started"
+    ATTEMPT_LOST = "attempt_lost"
+    MESSAGE_SENT = "message_sent"
+    HANDOFF_CREATED = "handoff_created"
+    HANDOFF_EXTRACTION_FAILED = "handoff_extraction_failed"
+
+
+FINAL_KINDS = frozenset({AuditKind.PIPELINE_DONE, AuditKind.PIPELINE_FAILED, AuditKind.PIPELINE_ABORTED})
+"""After one of these, nothing more happens in a pipeline."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditEntry:
+    """One thing that happened."""
+
+    id: int
+    event_type: AuditKind
+    pipeline_id: int | None
+    step_id: int | None
+    payload: Mapping[str, Any] | None
+    """Small facts, never whole prompts."""
+    created_at: datetime

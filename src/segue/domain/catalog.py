@@ -1,0 +1,84 @@
+"""AgentProfile, PipelineTemplate, Catalog: who can do a step, and which recipes are on offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from segue.domain.errors import UnknownName
+
+
+class Entry(BaseModel):
+    """Base of what stands in a catalog file: frozen, and no key that is not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AgentProfile(Entry):
+    """Who does a step."""
+
+    description: str = ""
+    """What this agent is for, in a line."""
+    backend: str | None = None
+    """The program that is driven; none for the default from the settings."""
+    model: str | None = None
+    """The model to use, in the back end's own words."""
+    system_prompt_additions: str = ""
+    """Standing orders, given to the agent before every briefing."""
+    timeout: float | None = Field(default=None, gt=0)
+    """Seconds a step of this agent may take."""
+    options: Mapping[str, Any] = Field(default_factory=dict)
+    """What the back end itself wants to know; checked against the back end's own list."""
+
+
+class TemplateStep(Entry):
+    """A place in a recipe."""
+
+    agent: str
+    """Name of an agent profile."""
+    description: str = ""
+    """The job of this step, told to the agent word for word."""
+    model: str | None = None
+    """Overrides the profile's model."""
+    timeout: float | None = Field(default=None, gt=0)
+    """Overrides the profile's time-out, in seconds."""
+
+
+class PipelineTemplate(Entry):
+    """A recipe: the steps of a run, in order."""
+
+    description: str = ""
+    """What the recipe is for, in a line."""
+    steps: tuple[TemplateStep, ...] = Field(min_length=1)
+
+
+class Plan(Entry):
+    """A template with the agents it names, frozen into a pipeline when it is submitted."""
+
+    template: PipelineTemplate
+    agents: Mapping[str, AgentProfile]
+
+
+class Catalog(Entry):
+    """All agents and templates on offer."""
+
+    agents: Mapping[str, AgentProfile] = Field(default_factory=dict)
+    templates: Mapping[str, PipelineTemplate] = Field(default_factory=dict)
+
+    def agent(self, name: str) -> AgentProfile:
+        """The profile with this name."""
+        if name not in self.agents:
+            raise UnknownName("agent", name, self.agents)
+        return self.agents[name]
+
+    def template(self, name: str) -> PipelineTemplate:
+        """The template with this name."""
+        if name not in self.templates:
+            raise UnknownName("template", name, self.templates)
+        return self.templates[name]
+
+    def plan(self, template: PipelineTemplate) -> Plan:
+        """The template with a copy of every agent it needs, so that later edits change nothing."""
+        return Plan(template=template, agents={s.agent: self.agent(s.agent) for s in template.steps})

@@ -1,0 +1,117 @@
+"""Settings: from the environment (`SEGUE_*`), then the project's and the user's `segue.yaml`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_config_path, user_data_path
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from segue.adapters.catalog.positions import LocatedYaml
+from segue.adapters.catalog.yaml_catalog import SETTINGS_FILE, find_project
+from segue.domain.errors import CatalogError, SettingsError, describe_known
+
+
+def _config_dir() -> Path:
+    return user_config_path("segue")
+
+
+def _data_dir() -> Path:
+    return user_data_path("segue")
+
+
+class Settings(BaseSettings):
+    """What can be set. Frozen; read in one place, the joining of the parts."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="SEGUE_", env_parse_none_str="")
+
+    data_dir: Path = Field(default_factory=_data_dir)
+    """Where the database and the agents' sessions are kept."""
+    config_dir: Path = Field(default_factory=_config_dir)
+    """Where your own agents and templates are."""
+    database_url: str | None = None
+    """sqlite:///path or postgresql://...; a file in data_dir if not set."""
+    backend: str | None = None
+    """The back end of agents whose profile names none."""
+    backend_options: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    """Back end -> options that its agents have by default."""
+    step_timeout: float = Field(default=600.0, gt=0)
+    """Seconds a step may take before its session is aborted."""
+    max_running: int = Field(default=20, ge=1)
+    """How many pipelines run at once in one process; the others wait."""
+    host: str = "127.0.0.1"
+    """Address that `segue serve` listens on."""
+    port: int = Field(default=8000, ge=0, le=65535)
+    """Port that `segue serve` listens on."""
+    api_token: str | None = None
+    """Clients must show this token; needed to listen on anything but loopback."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """How much is logged."""
+    log_format: Literal["console", "json"] = "console"
+    """How it is logged."""
+
+    @property
+    def main_database_url(self) -> str:
+        """Where the records are."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'segue.db'}"
+
+    @property
+    def engine_database_url(self) -> str:
+        """Where the engine keeps its own rows: a file beside ours, or its own schema on PostgreSQL."""
+        url = self.main_database_url
+        if not url.startswith("sqlite"):
+            return url.replace("postgres://", "postgresql://", 1)
+        return f"{url.removesuffix('.db')}-engine.db"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment before the files."""
+        return env_settings, init_settings
+
+
+def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings:
+    """The settings for a project folder; `SettingsError` names what is wrong and where it stands."""
+    merged: dict[str, Any] = {}
+    origin: dict[str, LocatedYaml] = {}
+    config_dir = Path(os.environ.get("SEGUE_CONFIG_DIR") or _config_dir())
+    project = find_project(working_dir or Path.cwd())
+    for folder in (config_dir, project):
+        path = folder / SETTINGS_FILE if folder else None
+        if path and path.is_file():
+            try:
+                source = LocatedYaml(path)
+            except CatalogError as error:
+                raise SettingsError(str(error)) from error
+            merged |= source.value
+            origin |= dict.fromkeys(source.value, source)
+    try:
+        loaded = Settings(**merged)
+        # What stands on the command line beats both.
+        return loaded.model_copy(update={k: v for k, v in overrides.items() if v is not None})
+    except ValidationError as error:
+        raise SettingsError(_explain(error, origin)) from error
+
+
+def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml]) -> str:
+    first = error.errors()[0]
+    key = str(first["loc"][0]) if first["loc"] else ""
+    variable = f"SEGUE_{key.upper()}"
+    if variable in os.environ:
+        return f"{variable}={os.environ[variable]!r} is wrong: {first['msg']}"
+    if first["type"] == "extra_forbidden":
+        message = f'unknown setting "{key}". {describe_known(key, Settings.model_fields)}'
+    else:
+        message = f'"{key}" is wrong: {first["msg"]}'
+    source = origin.get(key)
+    return f"{source.path}:{source.line((key,))}: {message}" if source else message

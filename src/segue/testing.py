@@ -1,0 +1,58 @@
+"""For your own tests: agents that follow a script, and a whole Segue in a temporary folder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from segue.adapters.backends.scripted import ScriptedBackend
+from segue.application.app import Segue
+from segue.application.ports import AgentBackend
+from segue.application.views import PipelineDetail
+from segue.application.workers import WorkerPolicy
+from segue.bootstrap import open_segue
+from segue.domain.audit import FINAL_KINDS
+from segue.settings import Settings
+
+__all__ = ["ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff"]
+
+
+@asynccontextmanager
+async def build_test_segue(
+    folder: Path,
+    backend: AgentBackend,
+    *,
+    policy: WorkerPolicy | None = None,
+    **settings: Any,
+) -> AsyncIterator[Segue]:
+    """A running Segue whose data is in `folder` and whose agents all run on `backend`."""
+    made = Settings(
+        **{
+            "data_dir": folder / "data",
+            "config_dir": folder / "config",
+            "backend": "scripted",
+            "database_url": f"sqlite:///{folder / 'data' / 'segue.db'}",
+            **settings,
+        }
+    )
+    async with open_segue(made, policy=policy, backends={made.backend or "scripted": backend}) as segue:
+        await segue.start()
+        yield segue
+
+
+async def follow_to_end(segue: Segue, pipeline_id: int) -> PipelineDetail:
+    """Wait until a pipeline has ended, and give it as it stands then."""
+    async with segue.feed.subscribe(after=0, pipeline_id=pipeline_id) as entries:
+        async for entry in entries:
+            if entry.event_type in FINAL_KINDS:
+                break
+    return await segue.views.pipeline(pipeline_id)
+
+
+def say_handoff(done: str = "Did the work.", **sections: str) -> Mapping[str, str]:
+    """An action that says a handoff of four sections, for scripts."""
+    titles = {"decisions": "Decisions Made", "questions": "Open Questions", "next": "Next Agent Context"}
+    text = f"## What Was Done\n{done}\n"
+    return {"say": text + "".join(f"\n## {titles[key]}\n{value}\n" for key, value in sections.items())}
