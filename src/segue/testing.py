@@ -23,6 +23,7 @@ __all__ = ["ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff"
 async def build_test_segue(
     folder: Path,
     backend: AgentBackend,
+    /,
     *,
     policy: WorkerPolicy | None = None,
     **settings: Any,

@@ -15,7 +15,7 @@ from segue.application.steps import StepMoves
 from segue.application.workers import Workers
 from segue.domain.audit import AuditKind
 from segue.domain.catalog import Catalog, PipelineTemplate, TemplateStep
-from segue.domain.errors import InvalidRequest, OwnershipLost, SegueError, UnknownName
+from segue.domain.errors import IllegalMove, InvalidRequest, OwnershipLost, SegueError, UnknownName
 from segue.domain.pipeline import Claim, Pipeline, PipelineStatus
 
 log = structlog.get_logger()
@@ -80,6 +80,22 @@ class Pipelines:
             await self._engine.start(claim)
         log.info("pipeline_submitted", pipeline=pipeline.id, template=new.template, status=pipeline.status)
         return pipeline
+
+    async def resume(self, pipeline_id: int) -> None:
+        """Go on, in this process, with a run that was interrupted."""
+        await self._workers.reap()
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.get(pipeline_id)
+            if pipeline.status.is_final:
+                raise IllegalMove(
+                    f"pipeline {pipeline_id} is {pipeline.status}; there is nothing to go on with"
+                )
+            if pipeline.worker_id is not None:
+                raise IllegalMove(f"pipeline {pipeline_id} is being run by another Segue; watch it instead")
+            claim = await work.pipelines.claim(pipeline_id, self._workers.me)
+            await work.audit.add(AuditKind.PIPELINE_RESUMED, self._clock.now(), pipeline_id=pipeline_id)
+            await work.commit()
+        await self._engine.start(claim)
 
     async def advance(self, claim: Claim) -> bool:
         """Run the next step of a pipeline; true if there may be another. The engine's outermost move."""

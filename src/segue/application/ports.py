@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage
+from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import AgentProfile, Catalog, Plan
 from segue.domain.pipeline import Agent, Attempt, Claim, Pipeline
@@ -93,6 +93,10 @@ class Backends(Protocol):
         """The back end with this name; gives the name too. `BackendUnavailable` if there is none."""
         ...
 
+    def states(self) -> Mapping[str, str]:
+        """Back end -> `ready` or `in use`."""
+        ...
+
     async def shutdown(self) -> None:
         """Shut down every back end that was used."""
         ...
@@ -103,6 +107,10 @@ class CatalogSource(Protocol):
 
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
+        ...
+
+    def problem(self, working_dir: str | None = None) -> str | None:
+        """What is wrong with the files now, or none."""
         ...
 
 
@@ -254,6 +262,10 @@ class Views(Protocol):
 
     async def pipelines(self, wanted: PipelineFilter) -> PipelinePage: ...
     async def pipeline(self, pipeline_id: int) -> PipelineDetail: ...
+    async def step(self, pipeline_id: int, number: int) -> StepDetail:
+        """A step by its place in the run, 1 for the first."""
+        ...
+
     async def entries_after(
         self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500
     ) -> list[AuditEntry]: ...

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +51,8 @@ class PipelineView:
     """Why it failed or was aborted."""
     branch: str | None
     working_dir: str
+    worker_id: str | None
+    """The worker that moves it on; none for a run that waits, has ended, or was interrupted."""
     created_at: datetime
     updated_at: datetime
 
@@ -61,6 +63,30 @@ class PipelineDetail(PipelineView):
 
     prompt: str
     steps: list[StepView]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttemptView:
+    """One try at a step, with the exact text that was sent."""
+
+    number: int
+    status: AttemptStatus
+    backend: str
+    briefing: str
+    """What the agent was given."""
+    carry_over: str
+    """What was added because an earlier try was cut off."""
+    reply: str | None
+    error: str | None
+    started_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepDetail(StepView):
+    """A step with all its tries."""
+
+    tries: list[AttemptView]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

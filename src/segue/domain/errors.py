@@ -27,6 +27,13 @@ class PipelineNotFound(SegueError):
         super().__init__(f"no pipeline {pipeline_id}; `segue pipelines list` shows those that exist")
 
 
+class StepNotFound(SegueError):
+    """The pipeline has no step with this number."""
+
+    def __init__(self, pipeline_id: int, number: int, count: int) -> None:
+        super().__init__(f"pipeline {pipeline_id} has no step {number}; its steps are 1 to {count}")
+
+
 class InvalidRequest(SegueError):
     """The caller asked for something that cannot be meant."""
 

@@ -53,6 +53,12 @@ class LoadedBackends:
                 raise BackendUnavailable(str(error)) from error
         return name, self._loaded[name]
 
+    def states(self) -> Mapping[str, str]:
+        """Back end -> `ready` or `in use`."""
+        return {
+            name: "in use" if name in self._loaded else "ready" for name in sorted({*BACKENDS, *self._loaded})
+        }
+
     async def shutdown(self) -> None:
         """Shut down every back end that was used."""
         for backend in self._loaded.values():

@@ -13,12 +13,16 @@ import logging
 from collections.abc import Callable, Collection, Coroutine
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
 from segue.application.ports import Advance
 from segue.domain.errors import StorageError
 from segue.domain.pipeline import Claim
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+
+log = structlog.get_logger()
 
 APPLICATION_VERSION = "1"
 """Changed by hand when the order of moves inside a workflow changes, and only then."""
@@ -31,6 +35,7 @@ class DbosEngine:
         self._database_url = database_url
         self._running: set[Claim] = set()
         self._turns: dict[Claim, asyncio.Task[bool]] = {}
+        self._told_to_stop: set[Claim] = set()
         self._advance: Advance
         self._on_end: Callable[[], None]
         self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
@@ -95,9 +100,15 @@ class DbosEngine:
         self._turns[claim] = task
         try:
             await asyncio.wait({task})
-            return False if task.cancelled() else task.result()
+            if task.cancelled():
+                return False
+            if error := task.exception():
+                log.error("turn_broke", pipeline=claim.pipeline_id, exc_info=error)
+                return False
+            return task.result()
         finally:
             del self._turns[claim]
+            self._told_to_stop.discard(claim)
 
     def running(self) -> Collection[Claim]:
         """The claims that are being moved on here."""
@@ -121,7 +132,10 @@ class DbosEngine:
     async def stop(self, claim: Claim) -> None:
         """Stop a claim here and wait until it has let go of its agent."""
         if task := self._turns.get(claim):
-            task.cancel()
+            # Once only: a second cancellation would interrupt the first one's cleaning up.
+            if claim not in self._told_to_stop:
+                self._told_to_stop.add(claim)
+                task.cancel()
             await asyncio.wait({task})
 
     async def shutdown(self) -> None:

@@ -11,16 +11,18 @@ from sqlalchemy.orm import noload
 from segue.adapters.storage.mapping import read, read_entry
 from segue.adapters.storage.tables import AttemptRow, AuditEventRow, HandoffRow, PipelineRow, StepRow
 from segue.application.views import (
+    AttemptView,
     HandoffView,
     PipelineDetail,
     PipelineFilter,
     PipelinePage,
     PipelineView,
+    StepDetail,
     StepView,
 )
 from segue.domain.audit import AuditEntry
-from segue.domain.errors import PipelineNotFound
-from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.domain.errors import PipelineNotFound, StepNotFound
+from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
 
 
 class SqlViews:
@@ -74,6 +76,24 @@ class SqlViews:
                     for step in row.steps
                 ],
             )
+
+    async def step(self, pipeline_id: int, number: int) -> StepDetail:
+        """A step by its place in the run, 1 for the first, with all its tries."""
+        pipeline = await self.pipeline(pipeline_id)
+        if not 1 <= number <= len(pipeline.steps):
+            raise StepNotFound(pipeline_id, number, len(pipeline.steps))
+        step = pipeline.steps[number - 1]
+        tries = select(AttemptRow).where(AttemptRow.step_id == step.id).order_by(AttemptRow.number)
+        async with AsyncSession(self._engine) as session:
+            rows = list(await session.scalars(tries))
+        return read(
+            StepDetail,
+            step,
+            tries=[
+                read(AttemptView, row, status=AttemptStatus(row.status), backend=row.agent.backend)
+                for row in rows
+            ],
+        )
 
     async def entries_after(
         self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500

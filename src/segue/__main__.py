@@ -1,0 +1,56 @@
+"""The console script: joins the command line with the parts, made when a command asks for them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from segue import __version__
+from segue.interfaces.cli.app import run_cli
+
+if TYPE_CHECKING:
+    from segue.application.app import Segue
+    from segue.application.ports import CatalogSource
+    from segue.settings import Settings
+
+
+class LazyParts:
+    """The parts, imported when they are needed: `segue --help` needs none of them."""
+
+    version = __version__
+
+    def settings(self, working_dir: Path | None = None, **overrides: Any) -> Settings:
+        """The settings for a project folder."""
+        from segue.settings import load_settings
+
+        return load_settings(working_dir, **overrides)
+
+    def open(self, settings: Any, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:
+        """Segue with its database open."""
+        from segue.application.workers import WorkerPolicy
+        from segue.bootstrap import open_segue
+
+        return open_segue(settings, policy=WorkerPolicy(hosting=hosting, room=settings.max_running))
+
+    def catalog(self, settings: Any) -> CatalogSource:
+        """The catalog alone."""
+        from segue.bootstrap import open_catalog
+
+        return open_catalog(settings)
+
+    def configure_logs(self, settings: Any, *, verbose: bool) -> None:
+        """Say where log events go and how they look."""
+        from segue.bootstrap import configure_logs
+
+        configure_logs(settings, verbose=verbose or "--debug" in sys.argv)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run_cli(LazyParts()))
+
+
+if __name__ == "__main__":
+    main()

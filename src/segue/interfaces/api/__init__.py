@@ -1,0 +1,1 @@
+"""REST with live events."""

@@ -1,0 +1,47 @@
+"""The web application: its routes and its guard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+
+from segue.application.app import Segue
+from segue.interfaces.api import events, health, pipelines
+from segue.interfaces.api.errors import add_error_handlers
+from segue.interfaces.api.security import Guard
+
+_DESCRIPTION = """Runs chains of AI coding agents durably, and makes the handoff between them a checked thing.
+
+Errors are `application/problem+json`: `title` names the kind, `detail` says what, which, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiOptions:
+    """How the server is guarded."""
+
+    version: str
+    host: str = "127.0.0.1"
+    """The address that is listened on: on loopback, only loopback names are answered to."""
+    token: str | None = None
+    """What clients must show; none for no check."""
+    max_body_bytes: int = 2_000_000
+
+
+def create_app(segue: Segue, options: ApiOptions) -> FastAPI:
+    """The application, on a Segue that runs already."""
+    app = FastAPI(
+        title="Segue",
+        version=options.version,
+        summary="Durable pipelines of coding agents with checked handoffs.",
+        description=_DESCRIPTION,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    )
+    app.state.segue = segue
+    app.state.version = options.version
+    app.include_router(health.router)
+    app.include_router(events.router)
+    app.include_router(pipelines.router)
+    add_error_handlers(app)
+    app.add_middleware(Guard, host=options.host, token=options.token, max_body_bytes=options.max_body_bytes)
+    return app

@@ -1,0 +1,111 @@
+"""Errors as `application/problem+json`, in one table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from segue.domain import errors
+
+log = structlog.get_logger()
+
+STATUS_OF: dict[type[errors.SegueError], int] = {
+    errors.UnknownName: 422,
+    errors.InvalidRequest: 422,
+    errors.CatalogError: 422,
+    errors.PipelineNotFound: 404,
+    errors.StepNotFound: 404,
+    errors.IllegalMove: 409,
+    errors.OwnershipLost: 409,
+    errors.BackendError: 502,
+    errors.BackendUnavailable: 502,
+    errors.AgentFailed: 502,
+    errors.SessionLost: 502,
+    errors.StorageError: 503,
+    errors.SettingsError: 500,
+    errors.SegueError: 500,
+}
+"""Every error of ours has its status; a test fails if one is missing."""
+
+_TITLES = {
+    400: "Bad request",
+    401: "Token needed",
+    403: "Refused",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Not possible now",
+    413: "Too large",
+    422: "Cannot be understood",
+    500: "Internal error",
+    502: "Back end failed",
+    503: "Not available",
+}
+
+
+def problem(status: int, detail: str, **extra: Any) -> JSONResponse:
+    """A problem document."""
+    body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
+    return JSONResponse(body | extra, status_code=status, media_type="application/problem+json")
+
+
+def PROBLEMS(*statuses: int) -> dict[int | str, dict[str, Any]]:  # noqa: N802  # reads as a constant in routes
+    """The OpenAPI description of the problems a route may answer with."""
+    content = {
+        "application/problem+json": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "type": {"type": "string"},
+                    "title": {"type": "string"},
+                    "status": {"type": "integer"},
+                    "detail": {"type": "string"},
+                },
+                "required": ["type", "title", "status", "detail"],
+            }
+        }
+    }
+    return {status: {"description": _TITLES[status], "content": content} for status in statuses}
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Let every error leave as a problem document."""
+    app.add_exception_handler(errors.SegueError, _segue_error)
+    app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _segue_error(_request: Request, error: Exception) -> JSONResponse:
+    extra = {"known": error.known} if isinstance(error, errors.UnknownName) else {}
+    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    return problem(status, str(error), **extra)
+
+
+async def _bad_request(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    found = [
+        {
+            "field": ".".join(str(part) for part in each["loc"][1:]) or str(each["loc"][0]),
+            "problem": each["msg"],
+        }
+        for each in error.errors()
+    ]
+    detail = "; ".join(f"{each['field']}: {each['problem']}" for each in found)
+    return problem(422, detail, errors=found)
+
+
+async def _http_error(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    response = problem(error.status_code, str(error.detail))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.error("request_broke", path=request.url.path, exc_info=error)
+    return problem(500, "Segue itself broke while answering; the server's log has the details")

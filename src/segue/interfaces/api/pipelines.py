@@ -1,0 +1,100 @@
+"""/pipelines: submit, list, look at, abort."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Header, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from segue.application.pipelines import Submission
+from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
+from segue.domain.catalog import TemplateStep
+from segue.domain.pipeline import PipelineStatus
+from segue.interfaces.api.dependencies import PipelineId, SegueDep
+from segue.interfaces.api.errors import PROBLEMS
+
+router = APIRouter(prefix="/pipelines", tags=["pipelines"])
+
+
+class PipelineRequest(BaseModel):
+    """What is to be done, and by which recipe."""
+
+    model_config = ConfigDict(extra="forbid")
+    prompt: str = Field(description="The task, in your own words.", max_length=500_000)
+    title: str = Field(default="", description="A line to know it by; made from the prompt if left out.")
+    template: str | None = Field(default=None, description="Name of a template; or give custom_steps.")
+    custom_steps: list[TemplateStep] | None = Field(default=None, description="Steps of your own.")
+    branch: str | None = None
+    working_dir: str | None = Field(
+        default=None, description="Folder to work in; the server's own if left out."
+    )
+    step_models: dict[str, str] = Field(
+        default_factory=dict, description="Agent name -> model, for this run."
+    )
+
+
+class AbortRequest(BaseModel):
+    """Why a run is to stop."""
+
+    model_config = ConfigDict(extra="forbid")
+    reason: str = Field(default="aborted by the user", min_length=1, max_length=1000)
+
+
+@router.post("", status_code=201, responses=PROBLEMS(422))
+async def submit_pipeline(
+    segue: SegueDep,
+    wanted: PipelineRequest,
+    response: Response,
+    idempotency_key: Annotated[str | None, Header(max_length=255)] = None,
+) -> PipelineDetail:
+    """Submit a run; it begins at once, or as soon as there is room."""
+    pipeline = await segue.pipelines.submit(
+        Submission(
+            prompt=wanted.prompt,
+            title=wanted.title,
+            template=wanted.template,
+            custom_steps=None if wanted.custom_steps is None else tuple(wanted.custom_steps),
+            branch=wanted.branch,
+            working_dir=wanted.working_dir,
+            step_models=wanted.step_models,
+            idempotency_key=idempotency_key,
+        )
+    )
+    response.headers["Location"] = f"/pipelines/{pipeline.id}"
+    return await segue.views.pipeline(pipeline.id)
+
+
+@router.get("", responses=PROBLEMS(422))
+async def list_pipelines(
+    segue: SegueDep,
+    status: PipelineStatus | None = None,
+    template: str | None = None,
+    q: Annotated[str | None, Query(description="Words in title or prompt.")] = None,
+    before: Annotated[int | None, Query(description="The next_cursor of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> PipelinePage:
+    """The runs, newest first."""
+    wanted = PipelineFilter(status=status, template=template, text=q, before=before, limit=limit)
+    return await segue.views.pipelines(wanted)
+
+
+@router.get("/{pipeline_id}", responses=PROBLEMS(404))
+async def get_pipeline(segue: SegueDep, pipeline_id: PipelineId) -> PipelineDetail:
+    """One run with its steps and their newest handoffs."""
+    return await segue.views.pipeline(pipeline_id)
+
+
+@router.get("/{pipeline_id}/steps/{number}", responses=PROBLEMS(404))
+async def get_step(segue: SegueDep, pipeline_id: PipelineId, number: int) -> StepDetail:
+    """One step with all its tries: the exact briefing that was sent, and the reply."""
+    return await segue.views.step(pipeline_id, number)
+
+
+@router.post("/{pipeline_id}/abort", responses=PROBLEMS(404, 409))
+async def abort_pipeline(
+    segue: SegueDep, pipeline_id: PipelineId, wanted: Annotated[AbortRequest | None, Body()] = None
+) -> PipelineDetail:
+    """Stop one run for good; its agent's session is aborted first."""
+    await segue.pipelines.abort(pipeline_id, (wanted or AbortRequest()).reason)
+    return await segue.views.pipeline(pipeline_id)

@@ -1,0 +1,1 @@
+"""The command line: nouns and plain verbs, `--json` on every read."""

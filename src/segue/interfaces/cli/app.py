@@ -1,0 +1,63 @@
+"""The `segue` command: its tree of commands, and how errors leave it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from segue.domain.errors import CatalogError, InvalidRequest, SegueError, SettingsError, UnknownName
+from segue.interfaces.cli import catalog, demo, init, pipelines, run, serve
+from segue.interfaces.cli.parts import Parts, parts_of
+
+_MISUSE = (CatalogError, InvalidRequest, SettingsError, UnknownName)
+"""What the user wrote is wrong: exit code 2. Everything else that fails: 1."""
+
+app = typer.Typer(
+    name="segue",
+    help="Run chains of AI coding agents durably, with a checked handoff between them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("init")(init.init)
+app.command("run")(run.run)
+app.command("serve")(serve.serve)
+app.add_typer(pipelines.app, name="pipelines")
+app.add_typer(catalog.agents, name="agents")
+app.add_typer(catalog.templates, name="templates")
+
+
+def _show_version(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"segue {parts_of(context).version}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop."),
+    ] = False,
+) -> None:
+    """Run chains of AI coding agents durably, with a checked handoff between them."""
+
+
+def run_cli(parts: Parts, arguments: list[str] | None = None) -> int:
+    """Run one command; gives its exit code. An error is one sentence; --debug adds the traceback."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        app(given, obj=parts, prog_name="segue")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except SegueError as error:
+        if "--debug" in given:
+            raise
+        typer.echo(f"segue: {error}", err=True)
+        return 2 if isinstance(error, _MISUSE) else 1
+    return 0

@@ -1,0 +1,162 @@
+"""A run as it goes on: a live table in a terminal, a line an event elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from segue.domain.audit import FINAL_KINDS, AuditEntry
+from segue.interfaces.cli.output import STYLES, duration, plain_table, safe, styled
+
+if TYPE_CHECKING:
+    from segue.application.app import Segue
+    from segue.application.views import PipelineDetail, StepView
+
+
+async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDetail:
+    """Show a run until it ends; gives it as it stands then."""
+    detail = await segue.views.pipeline(pipeline_id)
+    show = _LiveTable if console.is_terminal else _Lines
+    with show(console, detail) as screen:
+        async with segue.feed.subscribe(after=0, pipeline_id=pipeline_id) as entries:
+            async for entry in entries:
+                detail = await segue.views.pipeline(pipeline_id)
+                screen.update(detail, entry)
+                if entry.event_type in FINAL_KINDS:
+                    break
+    return detail
+
+
+@asynccontextmanager
+async def on_interrupt(act: Callable[[], None]) -> AsyncIterator[None]:
+    """Ctrl-C or a polite kill calls `act` instead of tearing the process down."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, act)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(ValueError):
+                loop.remove_signal_handler(number)
+
+
+class _LiveTable:
+    """Steps, agents, times; the running one with a spinner."""
+
+    def __init__(self, console: Console, detail: PipelineDetail) -> None:
+        self._detail = detail
+        self._spinner = Spinner("dots", style=STYLES["running"])
+        self._live = Live(console=console, get_renderable=self._render, refresh_per_second=10)
+
+    def __enter__(self) -> _LiveTable:
+        self._live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.refresh()
+        self._live.__exit__(None, None, None)
+
+    def update(self, detail: PipelineDetail, _entry: AuditEntry) -> None:
+        """Show how the run stands now."""
+        self._detail = detail
+
+    def _render(self) -> Group:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for step in self._detail.steps:
+            running = step.status == "running" and self._detail.status == "running"
+            mark = (
+                self._spinner if running else Text.from_markup(styled(step.status).partition(" ")[0] + "[/]")
+            )
+            table.add_row(
+                mark,
+                str(step.order_index + 1),
+                Text(step.agent_name, style="bold" if running else ""),
+                Text(step.status, style=STYLES[step.status]),
+                duration(step.started_at, step.finished_at),
+                Text.from_markup(_remark(step)),
+            )
+        return Group(table)
+
+
+class _Lines:
+    """For logs and pipes: one line when a step changes."""
+
+    def __init__(self, console: Console, detail: PipelineDetail) -> None:
+        self._console = console
+        self._seen: dict[int, str] = {step.id: "pending" for step in detail.steps}
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def update(self, detail: PipelineDetail, _entry: AuditEntry) -> None:
+        """Print what changed."""
+        for step in detail.steps:
+            if self._seen[step.id] != step.status:
+                self._seen[step.id] = step.status
+                took = f" after {duration(step.started_at, step.finished_at)}" if step.finished_at else ""
+                remark = _remark(step)
+                self._console.print(
+                    f"{step.order_index + 1} {step.agent_name}: {styled(step.status)}{took}"
+                    + (f"  {remark}" if remark else ""),
+                    soft_wrap=True,
+                )
+
+
+def _remark(step: StepView) -> str:
+    """What is worth knowing about a step, in a few words."""
+    parts = []
+    if step.attempts > 1:
+        parts.append(f"[yellow]attempt {step.attempts}[/]")
+    if step.error_message:
+        parts.append(f"[red]{safe(step.error_message)}[/]")
+    if step.latest_handoff is not None:
+        parts.append(describe_handoff(step.latest_handoff.metadata))
+    return "  ".join(parts)
+
+
+def describe_handoff(metadata: dict[str, object] | None) -> str:
+    """`handed off: 2 done, 1 decision, 1 question`."""
+    if metadata is None:
+        return "[yellow]no structured handoff; the next agent gets the raw reply[/]"
+    counted = {
+        "what_was_done": ("done", "done"),
+        "decisions_made": ("decision", "decisions"),
+        "open_questions": ("question", "questions"),
+        "blockers": ("blocker", "blockers"),
+        "suggested_next_steps": ("next step", "next steps"),
+    }
+    words = []
+    for field, (one, many) in counted.items():
+        items = metadata.get(field)
+        if isinstance(items, list) and items:
+            words.append(f"{len(items)} {one if len(items) == 1 else many}")
+    if metadata.get("next_agent_context"):
+        words.append("a task for the next")
+    return "[dim]handed off: " + ", ".join(words or ["a record"]) + "[/]"
+
+
+def steps_table(detail: PipelineDetail) -> Table:
+    """The steps of a run as a table."""
+    table = plain_table("", "agent", "status", "time", "")
+    for step in detail.steps:
+        table.add_row(
+            str(step.order_index + 1),
+            safe(step.agent_name),
+            styled(step.status),
+            duration(step.started_at, step.finished_at),
+            _remark(step),
+        )
+    return table

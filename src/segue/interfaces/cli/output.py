@@ -1,0 +1,91 @@
+"""How things look in the terminal: tables and `--json` from the same data."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+STYLES = {
+    "pending": "dim",
+    "running": "cyan",
+    "interrupted": "yellow",
+    "waiting_for_approval": "yellow",
+    "done": "green",
+    "failed": "red",
+    "aborted": "magenta",
+    "skipped": "dim",
+}
+MARKS = {
+    "pending": "·",
+    "running": "●",
+    "interrupted": "‖",
+    "waiting_for_approval": "?",
+    "done": "✔",
+    "failed": "✘",
+    "aborted": "■",
+    "skipped": "-",
+}
+
+
+def console() -> Console:
+    """The terminal; plain text where it is none."""
+    return Console(highlight=False)
+
+
+def print_json(value: object) -> None:
+    """Any view as JSON, the same shape as REST gives."""
+    from pydantic import TypeAdapter
+
+    kind: Any = type(value)
+    text = TypeAdapter(kind).dump_json(value, indent=2).decode()
+    sys.stdout.write(text + "\n")
+
+
+def styled(status: str) -> str:
+    """A status with its mark, in its colour."""
+    style = STYLES.get(status, "")
+    return f"[{style}]{MARKS.get(status, ' ')} {status}[/]" if style else status
+
+
+def status_of(pipeline: Any) -> str:
+    """The status that is true: a run that nobody moves on is interrupted."""
+    if pipeline.status == "running" and pipeline.worker_id is None:
+        return "interrupted"
+    return str(pipeline.status)
+
+
+def plain_table(*headings: str) -> Table:
+    """A table without boxes."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def duration(start: datetime | None, end: datetime | None = None) -> str:
+    """`4.2 s`, `3:05 min`, `1:02:11 h`, or nothing if it has not begun."""
+    if start is None:
+        return ""
+    seconds = ((end or datetime.now(UTC)) - start).total_seconds()
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02} min"
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
+
+
+def when(moment: datetime) -> str:
+    """A moment in the reader's own time."""
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def safe(text: str) -> str:
+    """Text of others: no markup, no control characters that would drive the terminal."""
+    shown = "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text)
+    return escape(shown)

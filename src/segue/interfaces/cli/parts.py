@@ -1,0 +1,56 @@
+"""What the commands need from the rest, handed in by the one place that joins the parts."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import typer
+
+if TYPE_CHECKING:
+    from segue.application.app import Segue
+    from segue.application.ports import CatalogSource
+
+
+class CliSettings(Protocol):
+    """The settings that commands look at."""
+
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def api_token(self) -> str | None: ...
+    @property
+    def backend(self) -> str | None: ...
+    @property
+    def data_dir(self) -> Path: ...
+
+
+class Parts(Protocol):
+    """Settings and Segue, made when asked for."""
+
+    def settings(self, working_dir: Path | None = None, **overrides: Any) -> CliSettings:
+        """The settings for a project folder; `None` overrides nothing."""
+        ...
+
+    def open(self, settings: CliSettings, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:
+        """Segue with its database open."""
+        ...
+
+    def catalog(self, settings: CliSettings) -> CatalogSource:
+        """The catalog alone."""
+        ...
+
+    def configure_logs(self, settings: CliSettings, *, verbose: bool) -> None:
+        """Say where log events go and how they look."""
+        ...
+
+    @property
+    def version(self) -> str: ...
+
+
+def parts_of(context: typer.Context) -> Parts:
+    """The parts that `main` handed in."""
+    return cast("Parts", context.find_root().obj)

@@ -1,0 +1,229 @@
+"""`segue pipelines`: list, show, watch, abort, resume."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segue.interfaces.cli.foreground import EXIT_CODES, conclude, run_in_foreground
+from segue.interfaces.cli.parts import parts_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from segue.application.app import Segue
+    from segue.application.views import PipelineDetail, StepDetail
+
+app = typer.Typer(help="Look at pipelines and steer them.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the same shape as REST.")]
+Id = Annotated[int, typer.Argument(help="The pipeline's id.", metavar="ID", min=1)]
+
+
+@app.command("list")
+def list_pipelines(
+    context: typer.Context,
+    status: Annotated[str | None, typer.Option(help="Only those with this status.")] = None,
+    template: Annotated[str | None, typer.Option(help="Only those of this template.")] = None,
+    text: Annotated[str | None, typer.Option("--text", "-q", help="Words in title or prompt.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 20,
+    before: Annotated[int | None, typer.Option(help="Only those with a smaller id.")] = None,
+    as_json: Json = False,
+) -> None:
+    """The pipelines, newest first."""
+    from segue.application.views import PipelineFilter
+    from segue.domain.errors import UnknownName
+    from segue.domain.pipeline import PipelineStatus
+    from segue.interfaces.cli.output import (
+        console,
+        duration,
+        plain_table,
+        print_json,
+        safe,
+        status_of,
+        styled,
+        when,
+    )
+
+    if status is not None and status not in set(PipelineStatus):
+        raise UnknownName("status", status, PipelineStatus)
+
+    async def read() -> None:
+        wanted = PipelineFilter(
+            status=PipelineStatus(status) if status else None,
+            template=template,
+            text=text,
+            before=before,
+            limit=limit,
+        )
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            await segue.workers.reap()
+            page = await segue.views.pipelines(wanted)
+        if as_json:
+            print_json(page)
+            return
+        screen = console()
+        if not page.items:
+            screen.print(
+                "no pipelines" + (" like that" if status or template or text else " yet; try `segue demo`")
+            )
+            return
+        table = plain_table("id", "status", "template", "title", "created", "time")
+        for each in page.items:
+            took = duration(each.created_at, each.updated_at if each.status.is_final else None)
+            shown = styled(status_of(each))
+            table.add_row(
+                str(each.id), shown, safe(each.template), safe(each.title), when(each.created_at), took
+            )
+        screen.print(table)
+        if page.next_cursor:
+            screen.print(f"[dim]more: segue pipelines list --before {page.next_cursor}[/]")
+
+    asyncio.run(read())
+
+
+@app.command("show")
+def show_pipeline(
+    context: typer.Context,
+    pipeline_id: Id,
+    step: Annotated[
+        int | None, typer.Option("--step", "-s", help="Show this step's briefing and reply in full.", min=1)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """One pipeline with its steps and handoffs; or one step with all that was sent and said."""
+    from segue.interfaces.cli.output import console, print_json
+
+    async def read() -> tuple[PipelineDetail, StepDetail | None]:
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            await segue.workers.reap()
+            detail = await segue.views.pipeline(pipeline_id)
+            return detail, None if step is None else await segue.views.step(pipeline_id, step)
+
+    detail, found = asyncio.run(read())
+    if as_json:
+        print_json(found or detail)
+    elif found is not None:
+        _print_step(found, console())
+    else:
+        _print_pipeline(detail, console())
+
+
+@app.command("watch")
+def watch_pipeline(context: typer.Context, pipeline_id: Id) -> None:
+    """Follow a pipeline that runs elsewhere; Ctrl-C stops watching, not the pipeline."""
+    from segue.interfaces.cli.live import follow
+    from segue.interfaces.cli.output import console, status_of
+
+    async def watch() -> int:
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            await segue.workers.reap()
+            detail = await segue.views.pipeline(pipeline_id)
+            screen = console()
+            if status_of(detail) == "interrupted":
+                screen.print(
+                    f"[yellow]nobody moves pipeline {pipeline_id} on: `segue serve` takes it up, or "
+                    f"`segue pipelines resume {pipeline_id}`[/]"
+                )
+            detail = await follow(segue, pipeline_id, screen)
+        conclude(detail, screen)
+        return EXIT_CODES[detail.status]
+
+    try:
+        raise typer.Exit(asyncio.run(watch()))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+@app.command("abort")
+def abort_pipeline(
+    context: typer.Context,
+    pipeline_id: Id,
+    reason: Annotated[str, typer.Option(help="Why, kept with the pipeline.")] = "aborted by the user",
+) -> None:
+    """Stop a pipeline for good, wherever it runs; its agent is stopped first."""
+
+    async def abort() -> None:
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            await segue.pipelines.abort(pipeline_id, reason)
+
+    asyncio.run(abort())
+    typer.echo(f"pipeline {pipeline_id} is aborted")
+
+
+@app.command("resume")
+def resume_pipeline(context: typer.Context, pipeline_id: Id, as_json: Json = False) -> None:
+    """Go on here with a pipeline that was interrupted, from the first step that is not done."""
+    parts = parts_of(context)
+    settings = parts.settings()
+    parts.configure_logs(settings, verbose=False)
+
+    async def resume(segue: Segue) -> int:
+        await segue.pipelines.resume(pipeline_id)
+        return pipeline_id
+
+    raise typer.Exit(asyncio.run(run_in_foreground(parts, settings, resume, as_json=as_json)))
+
+
+def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
+    from segue.interfaces.cli.live import steps_table
+    from segue.interfaces.cli.output import safe, status_of, styled, when
+
+    screen.print(f"[bold]pipeline {detail.id}[/]  {styled(status_of(detail))}  {safe(detail.title)}")
+    screen.print(
+        f"[dim]{safe(detail.template)} in {safe(detail.working_dir)}, since {when(detail.created_at)}[/]"
+    )
+    if detail.reason:
+        screen.print(f"[dim]why:[/] {safe(detail.reason)}")
+    screen.print(f"[dim]task:[/] {safe(detail.prompt.strip())}\n")
+    screen.print(steps_table(detail))
+    for step in detail.steps:
+        if step.latest_handoff is not None:
+            screen.print()
+            print_handoff(
+                step.agent_name, step.latest_handoff.metadata, step.latest_handoff.content_md, screen
+            )
+
+
+def print_handoff(
+    agent_name: str, metadata: dict[str, object] | None, content_md: str, screen: Console
+) -> None:
+    """A handoff as the next agent sees it, in a frame."""
+    from rich.markdown import Markdown
+    from rich.panel import Panel
+
+    from segue.domain.handoff import Handoff, render_context_header
+    from segue.interfaces.cli.output import safe
+
+    title = f"handoff of {safe(agent_name)}"
+    if metadata is None:
+        screen.print(Panel(safe(content_md.strip()), title=f"{title} (raw reply)", title_align="left"))
+        return
+    text = render_context_header(Handoff.model_validate(metadata))
+    body = Markdown(safe(text.partition("\n\n")[2]))
+    screen.print(Panel(body, title=title, title_align="left", border_style="green"))
+
+
+def _print_step(step: StepDetail, screen: Console) -> None:
+    from segue.interfaces.cli.output import duration, safe, styled
+
+    for each in step.tries:
+        screen.rule(
+            f"step {step.order_index + 1} {safe(step.agent_name)}, attempt {each.number}", align="left"
+        )
+        took = duration(each.started_at, each.finished_at)
+        shown = "running" if each.status in ("opening", "sending", "sent", "replied") else each.status
+        screen.print(f"{styled(shown)} on {each.backend}, {took}")
+        if each.error:
+            screen.print(f"[red]{safe(each.error)}[/]")
+        screen.print(f"\n[bold]briefing, as sent[/]\n{safe(each.briefing + each.carry_over)}")
+        if each.reply is not None:
+            screen.print(f"[bold]reply, as given[/]\n{safe(each.reply)}")
+    if not step.tries:
+        screen.print(f"step {step.order_index + 1} ({safe(step.agent_name)}) has not begun")

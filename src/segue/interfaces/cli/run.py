@@ -1,0 +1,61 @@
+"""`segue run`: a pipeline from here to its end, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segue.interfaces.cli.foreground import run_in_foreground
+from segue.interfaces.cli.parts import parts_of
+
+if TYPE_CHECKING:
+    from segue.application.app import Segue
+
+
+def run(
+    context: typer.Context,
+    template: Annotated[str, typer.Argument(help="Name of a template; `segue templates list` shows them.")],
+    prompt: Annotated[
+        str, typer.Argument(help="The task, in your own words; - reads it from standard input.")
+    ],
+    title: Annotated[str, typer.Option(help="A line to know the run by.")] = "",
+    directory: Annotated[
+        Path, typer.Option("--dir", "-C", help="Folder to work in.", file_okay=False, exists=True)
+    ] = Path(),
+    branch: Annotated[str | None, typer.Option(help="Name of the branch, kept with the run.")] = None,
+    backend: Annotated[str | None, typer.Option(help="Back end of agents whose profile names none.")] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            help='Use this command as every such agent, for example "claude -p"; sets --backend command.'
+        ),
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds a step may take.", min=0.001)] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the ended run as JSON, and nothing else.")
+    ] = False,
+) -> None:
+    """Run a pipeline here and now, and watch it. Ctrl-C aborts it and its agent."""
+    parts = parts_of(context)
+    options = None if command is None else {"command": {"command": command}}
+    settings = parts.settings(
+        directory,
+        backend=backend or ("command" if command else None),
+        backend_options=options,
+        step_timeout=timeout,
+    )
+    parts.configure_logs(settings, verbose=False)
+    text = typer.get_text_stream("stdin").read() if prompt == "-" else prompt
+
+    async def submit(segue: Segue) -> int:
+        from segue.application.pipelines import Submission
+
+        wanted = Submission(
+            template=template, prompt=text, title=title, branch=branch, working_dir=str(directory)
+        )
+        return (await segue.pipelines.submit(wanted)).id
+
+    raise typer.Exit(asyncio.run(run_in_foreground(parts, settings, submit, as_json=as_json)))

@@ -1,0 +1,94 @@
+"""`segue serve`: REST with live events, and a worker that runs the pipelines."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Annotated
+
+import typer
+
+from segue.domain.errors import SegueError, SettingsError
+from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
+    ] = None,
+    backend: Annotated[str | None, typer.Option(help="Back end of agents whose profile names none.")] = None,
+) -> None:
+    """Serve REST on 127.0.0.1:8000 and run pipelines; what a crash interrupted goes on by itself."""
+    from segue.interfaces.api.security import is_loopback
+
+    parts = parts_of(context)
+    settings = parts.settings(host=host, port=port, backend=backend)
+    parts.configure_logs(settings, verbose=True)
+    if not is_loopback(settings.host) and not settings.api_token:
+        raise SettingsError(
+            f"listening on {settings.host} would let others run commands here: set SEGUE_API_TOKEN first, or "
+            "listen on 127.0.0.1"
+        )
+    listener = _listen(settings)
+    with closing(listener):
+        asyncio.run(_serve(parts, settings, listener))
+
+
+async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -> None:
+    import uvicorn
+
+    from segue.interfaces.api.app import ApiOptions, create_app
+    from segue.interfaces.cli.live import on_interrupt
+
+    class Server(uvicorn.Server):
+        """Leaves signals to us: uvicorn would raise them again while Segue is being closed."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    options = ApiOptions(version=parts.version, host=settings.host, token=settings.api_token)
+    async with parts.open(settings, hosting=True) as segue:
+        await segue.start()
+        server = Server(
+            uvicorn.Config(
+                create_app(segue, options),
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                timeout_graceful_shutdown=3,
+            )
+        )
+
+        def stop() -> None:
+            server.should_exit = True
+
+        async with on_interrupt(stop):
+            typer.echo(f"segue {parts.version} on {_url(settings, listener)}  (Ctrl-C stops)", err=True)
+            await server.serve(sockets=[listener])
+        if left := len(segue.workers.engine.running()):
+            typer.echo(f"{left} unfinished: they go on when Segue starts again", err=True)
+
+
+def _url(settings: CliSettings, listener: socket.socket) -> str:
+    name = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{name}:{listener.getsockname()[1]}"
+
+
+def _listen(settings: CliSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise SegueError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}. Stop what uses it, or give "
+            "another --port"
+        ) from error
+    return listener
