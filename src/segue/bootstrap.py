@@ -51,14 +51,14 @@ async def open_segue(
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
     from segue.adapters.engine.dbos_engine import DbosEngine
-    from segue.adapters.event_feed import PollingFeed
+    from segue.adapters.event_feed import SharedFeed
     from segue.adapters.processes import LocalProcesses
     from segue.adapters.storage.database import open_database
 
     make_data_dir(settings)
     database = await open_database(settings.main_database_url)
     try:
-        feed = PollingFeed(database.views)
+        feed = SharedFeed(database.views)
         database.on_commit = feed.wake
         loaded = LoadedBackends(sessions_dir=settings.data_dir / "sessions", given=backends)
         clock = SystemClock()

@@ -1,59 +1,103 @@
 """Audit entries to live subscribers, without a gap, from any id on.
 
-The database is the only source: a subscriber reads what comes after the last id it saw. A commit in this
-process wakes it at once; commits of other processes are found by looking again.
+The database is the only source. One reader a process looks for new entries, at once after a commit of this
+process and every now and then for those of others, and keeps the last ones at hand; subscribers are served
+from there, and from the database where they are further behind. So a commit costs one read, however many
+subscribe, and a slow subscriber costs nothing: it holds no queue.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from segue.application.ports import Views
 from segue.domain.audit import AuditEntry
 
-_PAGE = 200
+_PAGE = 500
+_AT_HAND = 2000
+_PAUSE = 0.02
+"""Seconds between two reads: commits come in bursts, and one read takes them all."""
 
 
-class PollingFeed:
-    """Reads on wake-up and every `look_seconds`. A slow subscriber costs nothing: it holds no queue."""
+class SharedFeed:
+    """Follows the audit trail while anybody subscribes."""
 
     def __init__(self, views: Views, *, look_seconds: float = 0.5) -> None:
         self._views = views
         self._look_seconds = look_seconds
-        self._subscribers: set[asyncio.Event] = set()
+        self._subscribers = 0
+        self._reader: asyncio.Task[None] | None = None
+        self._committed = asyncio.Event()
+        self._news = asyncio.Condition()
+        self._recent: deque[AuditEntry] = deque(maxlen=_AT_HAND)
+        self._first = 0
+        """Every entry with an id above this and up to `_last` is at hand."""
+        self._last = 0
 
     def wake(self) -> None:
         """Something was committed here."""
-        for event in self._subscribers:
-            event.set()
+        self._committed.set()
 
     @asynccontextmanager
     async def subscribe(
         self, *, after: int | None = None, pipeline_id: int | None = None
     ) -> AsyncIterator[AsyncIterator[AuditEntry]]:
         """All entries after an id; from now on if none is given."""
-        woken = asyncio.Event()
-        self._subscribers.add(woken)
+        self._subscribers += 1
         try:
+            if self._reader is None:
+                self._first = self._last = await self._views.last_entry_id()
+                self._recent.clear()
+                self._reader = asyncio.create_task(self._read(), name="segue-feed")
             start = await self._views.last_entry_id() if after is None else after
-            yield self._entries(woken, start, pipeline_id)
+            yield self._entries(start, pipeline_id)
         finally:
-            self._subscribers.discard(woken)
+            self._subscribers -= 1
+            if not self._subscribers and self._reader is not None:
+                reader, self._reader = self._reader, None
+                reader.cancel()
+                await asyncio.wait({reader})
 
-    async def _entries(
-        self, woken: asyncio.Event, last: int, pipeline_id: int | None
-    ) -> AsyncIterator[AuditEntry]:
+    async def _read(self) -> None:
         while True:
-            woken.clear()
-            page = await self._views.entries_after(last, pipeline_id=pipeline_id, limit=_PAGE)
-            for entry in page:
-                last = entry.id
-                yield entry
+            self._committed.clear()
+            page = await self._views.entries_after(self._last, limit=_PAGE)
+            if page:
+                async with self._news:
+                    for entry in page:
+                        if len(self._recent) == _AT_HAND:
+                            self._first = self._recent[0].id
+                        self._recent.append(entry)
+                    self._last = page[-1].id
+                    self._news.notify_all()
             if len(page) < _PAGE:
+                await asyncio.sleep(_PAUSE)
                 try:
                     async with asyncio.timeout(self._look_seconds):
-                        await woken.wait()
+                        await self._committed.wait()
                 except TimeoutError:
                     continue
+
+    async def _entries(self, last: int, pipeline_id: int | None) -> AsyncIterator[AuditEntry]:
+        while True:
+            page = await self._next_page(last, pipeline_id)
+            for entry in page:
+                last = entry.id
+                if pipeline_id is None or entry.pipeline_id == pipeline_id:
+                    yield entry
+
+    async def _next_page(self, last: int, pipeline_id: int | None) -> list[AuditEntry]:
+        """What comes after `last`: from the database if it is no longer at hand, else when it comes."""
+        if last < self._first:
+            known = self._last
+            page = await self._views.entries_after(last, pipeline_id=pipeline_id, limit=_PAGE)
+            if page:
+                return page
+            # Nothing of this pipeline stands between `last` and what was known when we asked.
+            last = max(last, known)
+        async with self._news:
+            await self._news.wait_for(lambda: self._last > last)
+            return [entry for entry in self._recent if entry.id > last]

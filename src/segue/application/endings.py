@@ -116,7 +116,7 @@ class Endings:
     async def lose(self, claim: Claim, step_id: int, error: str) -> None:
         """The session is gone; the next attempt is told so."""
         async with self._database.begin() as work:
-            await work.pipelines.hold(claim)
+            await work.pipelines.check(claim)
             await self._end_attempt(work, step_id, AttemptStatus.LOST, error)
             await work.audit.add(
                 AuditKind.ATTEMPT_LOST,

@@ -138,6 +138,10 @@ class PipelineStore(Protocol):
         """The pipeline, if the claim still holds; `OwnershipLost` if not."""
         ...
 
+    async def check(self, claim: Claim) -> None:
+        """`OwnershipLost` unless the claim still holds: `hold` without the pipeline."""
+        ...
+
     async def claim(self, pipeline_id: int, worker_id: str | None) -> Claim:
         """Take this pipeline, whoever had it before; with no worker, only to end it."""
         ...

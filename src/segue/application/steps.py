@@ -62,8 +62,8 @@ class StepMoves:
         """Run a step to its end; a session that is lost is followed by a new attempt."""
         for lost in range(1, self._limits.lost_sessions + 1):
             try:
-                attempt, agent = await self.open_attempt(claim, step_id)
-                attempt, agent = await self.await_reply(claim, attempt, agent)
+                pipeline, attempt, agent = await self.open_attempt(claim, step_id)
+                attempt, agent = await self.await_reply(claim, pipeline, attempt, agent)
                 await self.accept_handoff(claim, attempt, agent)
                 return
             except SessionLost as error:
@@ -77,13 +77,13 @@ class StepMoves:
                 await self.endings.fail(claim, step_id, str(error))
                 return
 
-    async def open_attempt(self, claim: Claim, step_id: int) -> tuple[Attempt, Agent]:
+    async def open_attempt(self, claim: Claim, step_id: int) -> tuple[Pipeline, Attempt, Agent]:
         """The attempt that is under way, or a new one with its briefing."""
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(claim)
             latest = await work.attempts.latest(step_id)
             if latest is not None and not latest[0].status.is_final:
-                return latest
+                return pipeline, *latest
             step, now = pipeline.step(step_id), self._clock.now()
             if step.status is not StepStatus.RUNNING:
                 await work.pipelines.save(pipeline.start_step(step_id, now))
@@ -119,11 +119,14 @@ class StepMoves:
             )
             await work.commit()
         log.info("attempt_started", pipeline=pipeline.id, step=step_id, number=number, backend=agent.backend)
-        return attempt, agent
+        return pipeline, attempt, agent
 
-    async def await_reply(self, claim: Claim, attempt: Attempt, agent: Agent) -> tuple[Attempt, Agent]:
+    async def await_reply(
+        self, claim: Claim, pipeline: Pipeline, attempt: Attempt, agent: Agent
+    ) -> tuple[Attempt, Agent]:
         """The attempt with its reply: opens, sends and waits, each only if that was not done before."""
-        pipeline, step, backend = await self._surroundings(claim, attempt, agent)
+        step = pipeline.step(attempt.step_id)
+        _, backend = self._backends.get(agent.backend, agent.name)
         request = self._request(pipeline, step, agent)
         opening = self._limits.open_timeout
         if attempt.status is AttemptStatus.OPENING:
@@ -178,7 +181,7 @@ class StepMoves:
         self, claim: Claim, attempt: Attempt, agent: Agent, kind: AuditKind | None = None
     ) -> Attempt:
         async with self._database.begin() as work:
-            await work.pipelines.hold(claim)
+            await work.pipelines.check(claim)
             await work.attempts.save(attempt, agent)
             if kind is not None:
                 await work.audit.add(
@@ -201,14 +204,6 @@ class StepMoves:
         if not reply.text.strip():
             raise AgentFailed("its reply was empty, so there is nothing to hand off")
         return reply.text
-
-    async def _surroundings(
-        self, claim: Claim, attempt: Attempt, agent: Agent
-    ) -> tuple[Pipeline, Step, AgentBackend]:
-        async with self._database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
-        _, backend = self._backends.get(agent.backend, agent.name)
-        return pipeline, pipeline.step(attempt.step_id), backend
 
     def _backend_name(self, pipeline: Pipeline, step: Step) -> str:
         return self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)[0]

@@ -73,9 +73,9 @@ async def open_database(url: str) -> SqlDatabase:
 def _create_engine(url: str) -> AsyncEngine:
     try:
         parsed = make_url(url)
-        engine = create_async_engine(
-            parsed.set(drivername=_DRIVERS.get(parsed.drivername, parsed.drivername))
-        )
+        named = parsed.set(drivername=_DRIVERS.get(parsed.drivername, parsed.drivername))
+        # A connection is a thread on SQLite and a process on PostgreSQL: keep a few, make none in a hurry.
+        engine = create_async_engine(named, pool_size=8, max_overflow=0)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise StorageError(
             f'"{url}" is no database address that Segue can use. Give sqlite:///path/to/segue.db or '

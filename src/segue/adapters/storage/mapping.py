@@ -6,7 +6,9 @@ import json
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from segue.adapters.storage.tables import AgentRow, AttemptRow, AuditEventRow, PipelineRow, StepRow
+from sqlalchemy import Row
+
+from segue.adapters.storage.tables import AgentRow, AttemptRow, PipelineRow, StepRow
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Plan
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, PipelineStatus, Step, StepStatus
@@ -64,7 +66,7 @@ def read_agent(row: AgentRow) -> Agent:
     return read(Agent, row)
 
 
-def read_entry(row: AuditEventRow) -> AuditEntry:
+def read_entry(row: Row[Any]) -> AuditEntry:
     """An audit entry."""
     payload = json.loads(row.payload_json) if row.payload_json is not None else None
     return read(AuditEntry, row, event_type=AuditKind(row.event_type), payload=payload)

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import CursorResult, delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import joinedload
 
 from segue.adapters.storage.mapping import (
     read,
-    read_agent,
     read_attempt,
     read_pipeline,
     write,
@@ -114,6 +114,12 @@ class SqlPipelines:
             raise OwnershipLost(claim.pipeline_id)
         return read_pipeline(row)
 
+    async def check(self, claim: Claim) -> None:
+        """`OwnershipLost` unless the claim still holds."""
+        segment = select(PipelineRow.segment).where(PipelineRow.id == claim.pipeline_id).with_for_update()
+        if await self._session.scalar(segment) != claim.segment:
+            raise OwnershipLost(claim.pipeline_id)
+
     async def claim(self, pipeline_id: int, worker_id: str | None) -> Claim:
         """Take this pipeline, whoever had it before; with no worker, only to end it."""
         row = await self._row(pipeline_id)
@@ -189,16 +195,26 @@ class SqlAttempts:
 
     async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None:
         """The newest try at a step."""
-        newest = select(AttemptRow).where(AttemptRow.step_id == step_id).order_by(AttemptRow.number.desc())
-        row = (await self._session.scalars(newest.limit(1))).one_or_none()
+        newest = (
+            select(AttemptRow)
+            .where(AttemptRow.step_id == step_id)
+            .order_by(AttemptRow.number.desc())
+            .limit(1)
+            .options(joinedload(AttemptRow.agent).noload(AgentRow.handoffs))
+        )
+        row = (await self._session.scalars(newest)).one_or_none()
         return read_attempt(row) if row else None
 
     async def save(self, attempt: Attempt, agent: Agent) -> None:
         """Write what changed."""
-        row = await self._session.get_one(AttemptRow, attempt.id)
-        write(attempt, row)
-        if agent != read_agent(row.agent):
-            write(agent, row.agent)
+        # No row of these is changed through the session, so there is nothing to bring in line.
+        for row, value, changing in (
+            (AttemptRow, attempt, ("status", "reply", "error", "finished_at")),
+            (AgentRow, agent, ("session_ref", "ended_at")),
+        ):
+            changed = {name: getattr(value, name) for name in changing}
+            where = update(row).where(row.id == value.id).values(changed)
+            await self._session.execute(where.execution_options(synchronize_session=False))
 
 
 class SqlHandoffs:
@@ -257,7 +273,6 @@ class SqlAudit:
             created_at=at,
         )
         self._session.add(row)
-        await self._session.flush()
 
 
 class SqlWorkers:

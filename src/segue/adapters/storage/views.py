@@ -98,14 +98,13 @@ class SqlViews:
     async def entries_after(
         self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500
     ) -> list[AuditEntry]:
-        """Audit entries after an id, in order."""
-        query = (
-            select(AuditEventRow).where(AuditEventRow.id > entry_id).order_by(AuditEventRow.id).limit(limit)
-        )
+        """Audit entries after an id, in order. Plain rows: this is read after every commit."""
+        table = AuditEventRow.__table__
+        query = select(table).where(table.c.id > entry_id).order_by(table.c.id).limit(limit)
         if pipeline_id is not None:
-            query = query.where(AuditEventRow.pipeline_id == pipeline_id)
-        async with AsyncSession(self._engine) as session:
-            return [read_entry(row) for row in await session.scalars(query)]
+            query = query.where(table.c.pipeline_id == pipeline_id)
+        async with self._engine.connect() as connection:
+            return [read_entry(row) for row in await connection.execute(query)]
 
     async def last_entry_id(self) -> int:
         """The id of the newest audit entry, 0 if there is none."""
