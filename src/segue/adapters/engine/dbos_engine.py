@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from segue.application.ports import Advance
@@ -131,6 +132,8 @@ class DbosEngine:
         self._stopping = True
         await asyncio.gather(*(self.stop(claim) for claim in list(self._turns)))
         await self._idle.wait()
+        # DBOS made its own threads the loop's default; they end with it, and others still need some.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
 
 
