@@ -62,10 +62,11 @@ class Settings(BaseSettings):
     @property
     def engine_database_url(self) -> str:
         """Where the engine keeps its own rows: a file beside ours, or its own schema on PostgreSQL."""
-        url = self.main_database_url
-        if not url.startswith("sqlite"):
-            return url.replace("postgres://", "postgresql://", 1)
-        return f"{url.removesuffix('.db')}-engine.db"
+        form, colon, place = self.main_database_url.partition("://")
+        kind = form.partition("+")[0]
+        if kind == "sqlite":
+            return f"sqlite://{place.removesuffix('.db')}-engine.db"
+        return f"postgresql{colon}{place}" if kind in ("postgres", "postgresql") else self.main_database_url
 
     @classmethod
     def settings_customise_sources(

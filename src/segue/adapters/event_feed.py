@@ -1,7 +1,8 @@
 """Audit entries to live subscribers, without a gap, from any id on.
 
 The database is the only source: a subscriber reads what comes after the last id it saw. A commit in this
-process wakes it at once; commits of other processes are found by looking again.
+process wakes it at once; commits of other processes are found by looking again. So is a database that was
+away for a while.
 """
 
 from __future__ import annotations
@@ -10,8 +11,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import structlog
+
 from segue.application.ports import Views
 from segue.domain.audit import AuditEntry
+from segue.domain.errors import StorageError
+
+log = structlog.get_logger()
 
 _PAGE = 200
 
@@ -47,7 +53,11 @@ class PollingFeed:
     ) -> AsyncIterator[AuditEntry]:
         while True:
             woken.clear()
-            page = await self._views.entries_after(last, pipeline_id=pipeline_id, limit=_PAGE)
+            try:
+                page = await self._views.entries_after(last, pipeline_id=pipeline_id, limit=_PAGE)
+            except StorageError as error:
+                log.warning("feed_interrupted", error=str(error))
+                page = []
             for entry in page:
                 last = entry.id
                 yield entry
