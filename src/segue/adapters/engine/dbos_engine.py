@@ -58,6 +58,7 @@ class DbosEngine:
                     "application_version": APPLICATION_VERSION,
                     "executor_id": worker_id,
                     "enable_otlp": False,
+                    "use_listen_notify": False,  # nothing waits inside DBOS, and its listener leaks
                     "log_level": "ERROR",
                 }
             )
