@@ -443,10 +443,13 @@ class TestOnceAndOnlyOnce:
         assert not (tmp_path / "sessions" / "command" / session).exists()
         assert not lives(left_running)
 
-    async def test_no_zombie_is_left(self, backend: CommandBackend, folder: Path) -> None:
-        await ask(backend, request(folder, "cat"))
+    async def test_no_zombie_is_left(self, backend: CommandBackend, folder: Path, tmp_path: Path) -> None:
+        for message in (HELLO, Message(id="m2", text="Again.")):
+            await ask(backend, request(folder, "cat"), message)
+        session = tmp_path / "sessions" / "command" / "key1"
+        pids = [int((session / name / "pid").read_text()) for name in ("m1", "m2")]
         await backend.close("key1")
-        assert [p.pid for p in psutil.Process().children() if p.status() == psutil.STATUS_ZOMBIE] == []
+        assert [pid for pid in pids if psutil.pid_exists(pid)] == []
 
 
 class TestInAPipeline:

@@ -15,15 +15,13 @@ from segue.settings import Settings
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
 
-@pytest.mark.parametrize("form", ["postgresql://", "postgres://", "postgresql+psycopg://"])
 async def test_a_pipeline_ends_done_and_the_engine_keeps_to_its_own_schema(
-    tmp_path: Path, project: Path, postgres_url: str, form: str
+    tmp_path: Path, project: Path, postgres_url: str
 ) -> None:
     backend = ScriptedBackend(
         {"developer": [say_handoff("Mended it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
     )
-    url = postgres_url.replace("postgresql://", form)
-    async with build_test_segue(tmp_path, backend, database_url=url) as segue:
+    async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
         submitted = await segue.pipelines.submit(Submission(template="quick_fix", prompt="Mend the button."))
         async with asyncio.timeout(10):
             ended = await follow_to_end(segue, submitted.id)

@@ -73,8 +73,8 @@ class CommandBackend:
         self._root = sessions_dir / "command"
         self._patience = patience
         """Seconds that a program has between being asked to end and being killed."""
-        self._own: dict[str, int] = {}
-        """Session -> pid of the supervisor that this process started, 0 once that has ended."""
+        self._own: dict[str, list[int]] = {}
+        """Session -> pids of the supervisors that this process started and must let go."""
 
     async def open(self, request: SessionRequest) -> str:
         """Make the session's folder."""
@@ -95,7 +95,7 @@ class CommandBackend:
             folder = self._root / session / message.id
             folder.mkdir()
             await asyncio.to_thread(_write_files, folder, options, message)
-            self._own[session] = _start(folder, program, request, options)
+            self._own.setdefault(session, []).append(_start(folder, program, request, options))
         except FileExistsError:
             return
         except FileNotFoundError as error:
@@ -120,9 +120,9 @@ class CommandBackend:
     async def abort(self, session: str) -> None:
         """Kill the program and everything it started: politely, then for good."""
         await supervised.end_session(self._root / session, self._patience)
-        if pid := self._own.get(session):
-            supervised.reap(pid)
-            self._own[session] = 0
+        own = self._own.get(session, [])
+        while own:
+            supervised.reap(own.pop())
 
     async def close(self, session: str) -> None:
         """Forget the session and its files; what its programs left running ends too."""
