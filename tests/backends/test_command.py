@@ -66,7 +66,7 @@ def shell(folder: Path, script: str, **options: Any) -> SessionRequest:
 async def ask(backend: CommandBackend, wanted: SessionRequest, message: Message = HELLO) -> str:
     """Open, send and wait."""
     session = await begin(backend, wanted, message)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         return (await backend.wait(session, message.id)).text
 
 
