@@ -49,6 +49,10 @@ class SqlDatabase:
                     await connection.execution_options(**{_WRITE: True})
                     async with AsyncSession(bind=connection, expire_on_commit=False) as session:
                         yield SqlUnitOfWork(session, self.on_commit)
+                except asyncio.CancelledError:
+                    # A BEGIN that was cut off may still be carried out: only closing frees its lock.
+                    await asyncio.shield(connection.invalidate())
+                    raise
                 finally:
                     # A cancelled task must still give its connection back, or the pool runs dry.
                     await asyncio.shield(connection.close())
