@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+
+from postgres import new_database, running_postgres
+from segue.adapters.storage.database import SqlDatabase, open_database
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +32,34 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """A PostgreSQL server of this test process alone."""
+    with running_postgres() as address:
+        yield address
+
+
+@pytest.fixture
+def postgres_url(postgres: str) -> Iterator[str]:
+    """An empty PostgreSQL database of this test alone."""
+    with new_database(postgres, f"test_{uuid4().hex}") as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of this test alone, of either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'test.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
+    """An open database of either kind, migrated and empty."""
+    opened = await open_database(database_url)
+    yield opened
+    await opened.close()

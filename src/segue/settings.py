@@ -10,6 +10,7 @@ from typing import Any, Literal
 from platformdirs import user_config_path, user_data_path
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableVariable
 
 from segue.adapters.catalog.positions import LocatedYaml
 from segue.adapters.catalog.yaml_catalog import SETTINGS_FILE, find_project
@@ -39,7 +40,7 @@ class Settings(BaseSettings):
     """The back end of agents whose profile names none."""
     backend_options: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     """Back end -> options that its agents have by default."""
-    step_timeout: float = Field(default=600.0, gt=0)
+    step_timeout: float = Field(default=600.0, gt=0, le=1e9)
     """Seconds a step may take before its session is aborted."""
     max_running: int = Field(default=20, ge=1)
     """How many pipelines run at once in one process; the others wait."""
@@ -62,10 +63,11 @@ class Settings(BaseSettings):
     @property
     def engine_database_url(self) -> str:
         """Where the engine keeps its own rows: a file beside ours, or its own schema on PostgreSQL."""
-        url = self.main_database_url
-        if not url.startswith("sqlite"):
-            return url.replace("postgres://", "postgresql://", 1)
-        return f"{url.removesuffix('.db')}-engine.db"
+        form, colon, place = self.main_database_url.partition("://")
+        kind = form.partition("+")[0]
+        if kind == "sqlite":
+            return f"sqlite://{place.removesuffix('.db')}-engine.db"
+        return f"postgresql{colon}{place}" if kind in ("postgres", "postgresql") else self.main_database_url
 
     @classmethod
     def settings_customise_sources(
@@ -93,6 +95,8 @@ def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings
                 source = LocatedYaml(path)
             except CatalogError as error:
                 raise SettingsError(str(error)) from error
+            if odd := [key for key in source.value if not isinstance(key, str)]:
+                raise SettingsError(f'{path}:{source.line((str(odd[0]),))}: unknown setting "{odd[0]}"')
             merged |= source.value
             origin |= dict.fromkeys(source.value, source)
     try:
@@ -101,6 +105,8 @@ def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings
         return loaded.model_copy(update={k: v for k, v in overrides.items() if v is not None})
     except ValidationError as error:
         raise SettingsError(_explain(error, origin)) from error
+    except UnreadableVariable as error:
+        raise SettingsError(f"a SEGUE_ variable is wrong: {error}; JSON is expected") from error
 
 
 def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml]) -> str:

@@ -13,8 +13,13 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import structlog
+
 from segue.application.ports import Views
 from segue.domain.audit import AuditEntry
+from segue.domain.errors import StorageError
+
+log = structlog.get_logger()
 
 _PAGE = 500
 _AT_HAND = 2000
@@ -64,7 +69,11 @@ class SharedFeed:
     async def _read(self) -> None:
         while True:
             self._committed.clear()
-            page = await self._views.entries_after(self._last, limit=_PAGE)
+            try:
+                page = await self._views.entries_after(self._last, limit=_PAGE)
+            except StorageError as error:
+                log.warning("feed_interrupted", error=str(error))
+                page = []
             if page:
                 async with self._news:
                     for entry in page:

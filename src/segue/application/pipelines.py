@@ -15,13 +15,21 @@ from segue.application.steps import StepMoves
 from segue.application.workers import Workers
 from segue.domain.audit import AuditKind
 from segue.domain.catalog import Catalog, PipelineTemplate, TemplateStep
-from segue.domain.errors import IllegalMove, InvalidRequest, OwnershipLost, SegueError, UnknownName
+from segue.domain.errors import (
+    IllegalMove,
+    InvalidRequest,
+    OwnershipLost,
+    SegueError,
+    StorageError,
+    UnknownName,
+)
 from segue.domain.pipeline import Claim, Pipeline, PipelineStatus
 
 log = structlog.get_logger()
 
 CUSTOM = "custom"
 """The template name of a pipeline whose steps were given with it."""
+_STORAGE_RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,17 +108,13 @@ class Pipelines:
     async def advance(self, claim: Claim) -> bool:
         """Run the next step of a pipeline; true if there may be another. The engine's outermost move."""
         try:
-            async with self._database.begin() as work:
-                pipeline = await work.pipelines.hold(claim)
-            if pipeline.status is not PipelineStatus.RUNNING:
-                return False
-            if pipeline.abort_reason is not None:
-                await self._endings.abort(claim)
-            elif (step := pipeline.next_step()) is None:
-                await self._finish(claim)
-            else:
-                await self._moves.run(claim, step.id)
-            return True
+            try:
+                return await self._take_turn(claim)
+            except StorageError as error:
+                # The records say where to go on, once they can be reached again.
+                log.warning("storage_failed", pipeline=claim.pipeline_id, error=str(error))
+                await asyncio.sleep(_STORAGE_RETRY_SECONDS)
+                return True
         except asyncio.CancelledError:
             await self._let_go(claim)
             raise
@@ -121,6 +125,19 @@ class Pipelines:
             log.exception("pipeline_broke", pipeline=claim.pipeline_id)
             await self._break(claim, error)
             return False
+
+    async def _take_turn(self, claim: Claim) -> bool:
+        async with self._database.begin() as work:
+            pipeline = await work.pipelines.hold(claim)
+        if pipeline.status is not PipelineStatus.RUNNING:
+            return False
+        if pipeline.abort_reason is not None:
+            await self._endings.abort(claim)
+        elif (step := pipeline.next_step()) is None:
+            await self._finish(claim)
+        else:
+            await self._moves.run(claim, step.id)
+        return True
 
     async def abort(self, pipeline_id: int, reason: str = "aborted by the user") -> None:
         """Stop a run for good: its agent's session first. Returns when that is done."""

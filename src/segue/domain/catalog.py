@@ -27,7 +27,7 @@ class AgentProfile(Entry):
     """The model to use, in the back end's own words."""
     system_prompt_additions: str = ""
     """Standing orders, given to the agent before every briefing."""
-    timeout: float | None = Field(default=None, gt=0)
+    timeout: float | None = Field(default=None, gt=0, le=1e9)
     """Seconds a step of this agent may take."""
     options: Mapping[str, Any] = Field(default_factory=dict)
     """What the back end itself wants to know; checked against the back end's own list."""
@@ -42,7 +42,7 @@ class TemplateStep(Entry):
     """The job of this step, told to the agent word for word."""
     model: str | None = None
     """Overrides the profile's model."""
-    timeout: float | None = Field(default=None, gt=0)
+    timeout: float | None = Field(default=None, gt=0, le=1e9)
     """Overrides the profile's time-out, in seconds."""
 
 

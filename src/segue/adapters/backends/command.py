@@ -7,17 +7,18 @@ crash the next Segue finds the same process by its folder, waits for it and neve
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import shlex
 import shutil
 import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import psutil
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from segue.adapters.backends import supervised
 from segue.application.ports import Message, Reply, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
@@ -35,16 +36,9 @@ _ALWAYS_PASSED = (
     "TZ",
 )
 
-_SUPERVISOR = """
-echo $$ > "$1/pid"
-input=$2; folder=$1; shift 2
-"$@" < "$input" > "$folder/stdout" 2> "$folder/stderr"
-echo $? > "$folder/exit"
-"""
-"""Writes down its own pid first and the program's exit code last; both survive Segue."""
-
-_LOOK_SECONDS = 0.1
-_KILL_AFTER_SECONDS = 3.0
+_PLACEHOLDER = re.compile(r"\{(briefing_file|working_dir|model)\}")
+_FIRST_LOOK_SECONDS = 0.01
+_LAST_LOOK_SECONDS = 0.2
 
 
 def _as_arguments(value: Any) -> Any:
@@ -70,111 +64,75 @@ class CommandOptions(BaseModel):
 
 
 class CommandBackend:
-    """Runs one process for each message; a session is a folder with its files."""
+    """Runs one process for each message. A session is a folder, with a folder for each message in it."""
 
     Options = CommandOptions
     local_sessions = True
 
-    def __init__(self, *, sessions_dir: Path) -> None:
+    def __init__(self, *, sessions_dir: Path, patience: float = 3.0) -> None:
         self._root = sessions_dir / "command"
-        self._own: dict[str, asyncio.subprocess.Process] = {}
-        self._options: dict[str, CommandOptions] = {}
+        self._patience = patience
+        """Seconds that a program has between being asked to end and being killed."""
+        self._own: dict[str, list[int]] = {}
+        """Session -> pids of the supervisors that this process started and must let go."""
 
     async def open(self, request: SessionRequest) -> str:
         """Make the session's folder."""
-        options = _options_of(request)
-        program = options.command[0]
-        if shutil.which(program, path=_environment(options).get("PATH")) is None:
-            raise BackendUnavailable(
-                f'the command "{program}" of agent "{request.agent_name}" is not on the PATH; install it or '
-                'set "command" in the agent\'s options'
-            )
-        self._folder(request.key).mkdir(parents=True, exist_ok=True, mode=0o700)
+        _find_program(request, _options_of(request))
+        folder = self._root / request.key
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise BackendUnavailable(f"cannot make the session folder {folder}: {error.strerror}") from error
         return request.key
 
     async def send(self, request: SessionRequest, session: str, message: Message) -> None:
         """Start the program with the message, unless it was started with it before."""
         options = _options_of(request)
-        folder = self._folder(session)
-        briefing = folder / "briefing.md"
-        await asyncio.to_thread(briefing.write_text, message.text, "utf-8")
+        program = _find_program(request, options)
         try:
-            (folder / f"sent-{message.id}").touch(exist_ok=False)
+            # The folder is the mark: whoever makes it starts the program, and nobody else ever does.
+            folder = self._root / session / message.id
+            folder.mkdir()
+            await asyncio.to_thread(_write_files, folder, options, message)
+            self._own.setdefault(session, []).append(_start(folder, program, request, options))
         except FileExistsError:
             return
-        (folder / "limit").write_text(
-            f"{options.max_reply_bytes} {shlex.join(map(str, options.ok_exit_codes))}"
-        )
-        filled = {
-            "{briefing_file}": str(briefing),
-            "{working_dir}": request.working_dir,
-            "{model}": request.model or "",
-        }
-        source = str(briefing) if options.briefing == "stdin" else os.devnull
-        try:
-            self._own[session] = await asyncio.create_subprocess_exec(
-                "/bin/sh",
-                "-c",
-                _SUPERVISOR,
-                "segue-agent",
-                str(folder),
-                source,
-                *(_fill(argument, filled) for argument in options.command),
-                cwd=request.working_dir,
-                env=_environment(options)
-                | {"PWD": request.working_dir, "SEGUE_BRIEFING_FILE": str(briefing), **options.set_env},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        except FileNotFoundError as error:
+            raise SessionLost("the folder of its session is gone") from error
         except OSError as error:
             raise BackendUnavailable(f"could not start {options.command[0]}: {error.strerror}") from error
 
     async def wait(self, session: str, message_id: str) -> Reply:
         """The program's output once it has ended well."""
-        folder = self._folder(session)
-        if not (folder / f"sent-{message_id}").exists():
+        folder = self._root / session / message_id
+        if not folder.is_dir():
             raise SessionLost("the folder of its process is gone")
-        while (code := _exit_code(folder)) is None:
-            if not _is_alive(folder, self._own.get(session)):
-                if _exit_code(folder) is None:
-                    raise self._vanished(session)
-                continue
-            await self._look_again(session)
+        pause = _FIRST_LOOK_SECONDS
+        while (code := supervised.exit_code(folder)) is None:
+            _check_size(folder)
+            if supervised.supervisor_of(folder) is None and supervised.exit_code(folder) is None:
+                raise self._vanished(session)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _LAST_LOOK_SECONDS)
         return await asyncio.to_thread(_read_reply, folder, code)
 
     async def abort(self, session: str) -> None:
         """Kill the program and everything it started: politely, then for good."""
-        folder = self._folder(session)
-        pid = await _find_pid(folder, self._own.get(session))
-        if pid is None:
-            return
-        family = _family(pid)
-        _signal_all(pid, family, signal.SIGTERM)
-        _, alive = await asyncio.to_thread(psutil.wait_procs, family, _KILL_AFTER_SECONDS)
-        if alive:
-            _signal_all(pid, alive, signal.SIGKILL)
-            await asyncio.to_thread(psutil.wait_procs, alive, _KILL_AFTER_SECONDS)
+        await supervised.end_session(self._root / session, self._patience)
+        own = self._own.get(session, [])
+        while own:
+            supervised.reap(own.pop())
 
     async def close(self, session: str) -> None:
-        """Forget the session and its files."""
+        """Forget the session and its files; what its programs left running ends too."""
+        await self.abort(session)
         self._own.pop(session, None)
-        await asyncio.to_thread(shutil.rmtree, self._folder(session), ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, self._root / session, ignore_errors=True)
 
     async def shutdown(self) -> None:
         """Programs that run go on by themselves; the next Segue finds them."""
         self._own.clear()
-
-    def _folder(self, session: str) -> Path:
-        return self._root / session
-
-    async def _look_again(self, session: str) -> None:
-        own = self._own.get(session)
-        if own is None:
-            await asyncio.sleep(_LOOK_SECONDS)
-            return
-        await own.wait()
 
     def _vanished(self, session: str) -> Exception:
         if session in self._own:
@@ -194,92 +152,93 @@ def _options_of(request: SessionRequest) -> CommandOptions:
         ) from error
 
 
+def _find_program(request: SessionRequest, options: CommandOptions) -> str:
+    """The program's full path, so that the shell takes none of its own commands instead."""
+    program = options.command[0]
+    whose = f'the command "{program}" of agent "{request.agent_name}"'
+    if not Path(request.working_dir).is_dir():
+        raise BackendUnavailable(f"the working directory {request.working_dir} is gone")
+    if os.sep not in program:
+        if found := shutil.which(program, path=_environment(options).get("PATH")):
+            return str(Path(found).absolute())
+        raise BackendUnavailable(
+            f'{whose} is not on the PATH; install it or set "command" in the agent\'s options'
+        )
+    path = Path(request.working_dir, Path(program).expanduser())
+    if not path.is_file():
+        raise BackendUnavailable(f'{whose} does not exist; set "command" in the agent\'s options')
+    if not os.access(path, os.X_OK):
+        raise BackendUnavailable(f"{whose} is not executable; run chmod +x {path}")
+    return str(path)
+
+
+def _write_files(folder: Path, options: CommandOptions, message: Message) -> None:
+    (folder / "briefing.md").write_text(message.text, encoding="utf-8")
+    terms = options.model_dump_json(include={"max_reply_bytes", "ok_exit_codes"})
+    (folder / "terms.json").write_text(terms, encoding="utf-8")
+
+
+def _start(folder: Path, program: str, request: SessionRequest, options: CommandOptions) -> int:
+    briefing = str(folder / "briefing.md")
+    filled = {"briefing_file": briefing, "working_dir": request.working_dir, "model": request.model or ""}
+    arguments = [_PLACEHOLDER.sub(lambda m: filled[m[1]], argument) for argument in options.command[1:]]
+    return supervised.start(
+        folder,
+        [program, *arguments],
+        source=briefing if options.briefing == "stdin" else os.devnull,
+        working_dir=request.working_dir,
+        environment={
+            "SEGUE_BRIEFING_FILE": briefing,
+            **_environment(options),
+            supervised.SESSION_VARIABLE: str(folder.parent),
+        },
+    )
+
+
 def _environment(options: CommandOptions) -> dict[str, str]:
     names = (*_ALWAYS_PASSED, *options.pass_env)
-    return {name: os.environ[name] for name in names if name in os.environ}
+    return {name: os.environ[name] for name in names if name in os.environ} | options.set_env
 
 
-def _fill(argument: str, values: dict[str, str]) -> str:
-    for placeholder, value in values.items():
-        argument = argument.replace(placeholder, value)
-    return argument
-
-
-def _exit_code(folder: Path) -> int | None:
+def _check_size(folder: Path) -> None:
+    """A program that floods its output is not waited for: it fails, and is aborted for that."""
     try:
-        text = (folder / "exit").read_text(encoding="ascii")
+        size = (folder / "stdout").stat().st_size
     except FileNotFoundError:
-        return None
-    return int(text) if text.endswith("\n") else None
-
-
-def _read_pid(folder: Path) -> int | None:
-    try:
-        return int((folder / "pid").read_text(encoding="ascii"))
-    except (FileNotFoundError, ValueError):
-        return None
-
-
-def _is_alive(folder: Path, own: asyncio.subprocess.Process | None) -> bool:
-    """True if the shell that supervises this session still runs; its folder stands in its arguments."""
-    if own is not None:
-        return own.returncode is None
-    pid = _read_pid(folder)
-    if pid is None:
-        return False
-    try:
-        process = psutil.Process(pid)
-        return str(folder) in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return False
-
-
-async def _find_pid(folder: Path, own: asyncio.subprocess.Process | None) -> int | None:
-    if own is not None and own.returncode is None:
-        return own.pid
-    return _read_pid(folder) if _is_alive(folder, None) else None
-
-
-def _family(pid: int) -> list[psutil.Process]:
-    try:
-        parent = psutil.Process(pid)
-        return [parent, *parent.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _signal_all(group: int, family: list[psutil.Process], number: signal.Signals) -> None:
-    """The process group, and members of the family that left it."""
-    with suppress(ProcessLookupError):
-        os.killpg(group, number)
-    for process in family:
-        with suppress(psutil.NoSuchProcess):
-            process.send_signal(number)
+        return
+    limit = json.loads((folder / "terms.json").read_bytes())["max_reply_bytes"]
+    if size > limit:
+        raise AgentFailed(f"its reply has {size} bytes, more than max_reply_bytes ({limit}) allows")
 
 
 def _read_reply(folder: Path, code: int) -> Reply:
-    limit, *ok = (int(word) for word in (folder / "limit").read_text(encoding="ascii").split())
-    if code not in ok:
+    if code not in json.loads((folder / "terms.json").read_bytes())["ok_exit_codes"]:
         raise AgentFailed(_describe_exit(folder, code))
-    size = (folder / "stdout").stat().st_size
-    if size > limit:
-        raise AgentFailed(f"its reply has {size} bytes, more than max_reply_bytes ({limit}) allows")
+    _check_size(folder)
     text = (folder / "stdout").read_text(encoding="utf-8", errors="replace")
     if not text.strip():
         raise AgentFailed("its command ended well, but wrote nothing on its standard output")
-    return Reply(text=text)
+    # PostgreSQL cannot keep a NUL in a text.
+    return Reply(text=text.replace("\0", "\ufffd"))
 
 
 def _describe_exit(folder: Path, code: int) -> str:
-    how = (
-        f"its command was killed by signal {code - 128}" if code > 128 else f"its command exited with {code}"
-    )
-    if code in (126, 127):
+    how = f"its command exited with {code}"
+    if code > 128:
+        how = f"its command was killed by signal {_signal_name(code - 128)}"
+    elif code in (126, 127):
         how += " (the shell could not run it)"
     try:
         with (folder / "stderr").open("rb") as file:
             file.seek(max(0, (folder / "stderr").stat().st_size - 4096))
-            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+            lines = file.read().replace(b"\0", b"").decode("utf-8", "replace").strip().splitlines()
     except FileNotFoundError:
         lines = []
     return f"{how}: {lines[-1].strip()[:300]}" if lines else how
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -16,7 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from segue.application.ports import Message, Reply, SessionRequest
-from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
+from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
 
 
 class FileText(BaseModel):
@@ -46,7 +46,7 @@ class Action(BaseModel):
     append: FileText | None = None
     edit: FileEdit | None = None
     delete: str | None = None
-    run: tuple[str, ...] | None = None
+    run: tuple[str, ...] | None = Field(default=None, min_length=1)
     """A command in the working directory."""
     delay: float | None = Field(default=None, ge=0)
     """Seconds to wait."""
@@ -57,7 +57,8 @@ class Action(BaseModel):
 
     @model_validator(mode="after")
     def _one_key(self) -> Action:
-        if len(self.model_fields_set) != 1:
+        given = [name for name in self.model_fields_set if getattr(self, name) is not None]
+        if len(given) != 1 or len(self.model_fields_set) != 1:
             known = ", ".join(type(self).model_fields)
             raise ValueError(f"an action has exactly one of these keys: {known}")
         return self
@@ -190,7 +191,10 @@ class _Player:
             if self._session_number <= action.crash:
                 raise SessionLost("its session crashed")
         else:
-            await asyncio.to_thread(self._touch_files, action)
+            try:
+                await asyncio.to_thread(self._touch_files, action)
+            except (OSError, UnicodeDecodeError) as error:
+                raise AgentFailed(f"it could not do its file action: {error}") from error
 
     def _touch_files(self, action: Action) -> None:
         if action.write is not None:
@@ -208,9 +212,10 @@ class _Player:
 
     def _edit(self, path: Path, edit: FileEdit) -> None:
         before = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if edit.find not in before and edit.replace not in before:
+        if edit.find in before:
+            path.write_text(before.replace(edit.find, edit.replace, 1), encoding="utf-8")
+        elif not edit.replace or edit.replace not in before:  # else an earlier attempt has done it
             raise AgentFailed(f"it could not edit {edit.path}: the text to replace is not there")
-        path.write_text(before.replace(edit.find, edit.replace, 1), encoding="utf-8")
 
     def _inside(self, name: str) -> Path:
         path = (self._folder / name).resolve()
@@ -242,7 +247,7 @@ class _Player:
 
 def _actions(name: str, actions: Sequence[Mapping[str, Any]]) -> tuple[Action, ...]:
     try:
-        return tuple(Action.model_validate(action) for action in actions)
+        return ScriptedOptions.model_validate({"actions": actions}).actions
     except ValidationError as error:
         raise BackendUnavailable(_wrong_script(name, error)) from error
 
@@ -252,8 +257,8 @@ def _read_script(path: Path, agent_name: str) -> tuple[Action, ...]:
         scripts = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BackendUnavailable(f"cannot read the script {path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise BackendUnavailable(f"the script {path} is no YAML: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BackendUnavailable(f"the script {path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(scripts, dict) or not isinstance(scripts.get(agent_name), list):
         raise BackendUnavailable(f'the script {path} has no list of actions under "{agent_name}"')
     return _actions(agent_name, scripts[agent_name])
@@ -262,4 +267,8 @@ def _read_script(path: Path, agent_name: str) -> tuple[Action, ...]:
 def _wrong_script(agent_name: str, error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return f'the script of agent "{agent_name}" is wrong{f" at {place}" if place else ""}: {first["msg"]}'
+    message = first["msg"]
+    if first["type"] == "extra_forbidden":
+        known = ScriptedOptions.model_fields if len(first["loc"]) == 1 else Action.model_fields
+        message = f"unknown key. {describe_known(str(first['loc'][-1]), known)}"
+    return f'the script of agent "{agent_name}" is wrong at {place}: {message}'

@@ -10,6 +10,8 @@ import yaml
 from segue.domain.errors import CatalogError
 
 Loc = tuple[str | int, ...]
+_MOST_KEYS = 20_000
+"""Far more than any catalog needs; a few lines of nested aliases can stand for billions."""
 
 
 class LocatedYaml:
@@ -19,9 +21,10 @@ class LocatedYaml:
         self.path = path
         self._lines: dict[Loc, int] = {}
         try:
-            text = path.read_text(encoding="utf-8")
-            loader = yaml.SafeLoader(text)
+            loader = yaml.SafeLoader(path.read_text(encoding="utf-8"))
             node = loader.get_single_node()
+            if node is not None:
+                self._locate(node, ())  # before `construct_document`, which writes merged keys into the nodes
             self.value: Any = {} if node is None else loader.construct_document(node)
         except OSError as error:
             raise CatalogError(f"cannot read {path}: {error.strerror}") from error
@@ -31,16 +34,21 @@ class LocatedYaml:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else 1
             raise CatalogError(f"{path}:{line}: this is no YAML: {error.problem or error.context}") from error
-        except (yaml.YAMLError, RecursionError) as error:
-            raise CatalogError(f"{path}: this is no YAML: {error}") from error
-        if node is not None:
-            self._locate(node, ())
+        except RecursionError as error:
+            raise CatalogError(f"{path}: this is nested too deeply, or contains itself") from error
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError) as error:
+            # The last four are what PyYAML lets through for a date, number or tag that makes no sense.
+            first_line = str(error).partition("\n")[0]
+            raise CatalogError(f"{path}: this is no YAML: {first_line}") from error
         if not isinstance(self.value, dict):
             raise CatalogError(f"{path}:1: a list of `key: value` lines is expected here")
 
     def line(self, loc: Loc) -> int:
         """The line of a key, or of the nearest key around it."""
         while loc and loc not in self._lines:
+            as_text = (*loc[:-1], str(loc[-1]))  # a number as a key is remembered by its digits
+            if as_text in self._lines:
+                return self._lines[as_text]
             loc = loc[:-1]
         return self._lines.get(loc, 1)
 
@@ -50,6 +58,10 @@ class LocatedYaml:
 
     def _locate(self, node: yaml.Node, loc: Loc) -> None:
         self._lines.setdefault(loc, node.start_mark.line + 1)
+        if len(self._lines) > _MOST_KEYS:
+            raise CatalogError(
+                f"{self.path}: this has more than {_MOST_KEYS} entries, aliases counted each time"
+            )
         if isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
                 self._locate(item, (*loc, index))

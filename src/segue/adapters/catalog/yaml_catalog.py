@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import structlog
 from pydantic import BaseModel, ValidationError
 
 from segue.adapters.catalog.positions import Loc, LocatedYaml
-from segue.domain.catalog import AgentProfile, Catalog, PipelineTemplate, TemplateStep
+from segue.domain.catalog import AgentProfile, Catalog, PipelineTemplate
 from segue.domain.errors import CatalogError, SegueError, describe_known
 
 log = structlog.get_logger()
@@ -51,6 +51,7 @@ class YamlCatalog:
         state = _state_of(paths)
         good, bad = self._good.get(project), self._bad.get(project)
         if good and good[0] == state:
+            self._bad.pop(project, None)
             return good[1]
         try:
             if bad and bad[0] == state:
@@ -83,10 +84,11 @@ class YamlCatalog:
         yield Path(str(files("segue.adapters.catalog") / "builtin.yaml"))
         for folder in (self._user_dir, project):
             if folder is not None and folder.is_dir():
-                found = (
-                    p for p in folder.iterdir() if p.suffix in (".yaml", ".yml") and p.name != SETTINGS_FILE
-                )
-                yield from sorted(found)
+                try:
+                    found = sorted(p for p in folder.iterdir() if p.suffix in (".yaml", ".yml"))
+                except OSError as error:
+                    raise CatalogError(f"cannot read the folder {folder}: {error.strerror}") from error
+                yield from (path for path in found if path.name != SETTINGS_FILE)
 
     def _read(self, paths: list[Path]) -> Catalog:
         agents: dict[str, AgentProfile] = {}
@@ -116,13 +118,35 @@ class YamlCatalog:
         try:
             model = self._options_model(backend)
         except SegueError as error:
+            if profile.backend is None:
+                raise CatalogError(f'the setting "backend" (SEGUE_BACKEND) is wrong: {error}') from error
             raise source.wrong(("agents", name, "backend"), f'agent "{name}": {error}') from error
         options = {**self._default_options.get(backend, {}), **profile.options}
         try:
             model.model_validate(options)
         except ValidationError as error:
-            raise _translate(source, error, ("agents", name, "options"), model) from error
+            raise self._wrong_option(source, error, name, profile, model) from error
         return profile.model_copy(update={"backend": backend, "options": options})
+
+    def _wrong_option(
+        self,
+        source: LocatedYaml,
+        error: ValidationError,
+        name: str,
+        profile: AgentProfile,
+        model: type[BaseModel],
+    ) -> CatalogError:
+        """Points at the profile, or at the settings if the profile says nothing about it."""
+        first = error.errors()[0]
+        backend = profile.backend or self._default_backend or ""
+        key = str(first["loc"][0]) if first["loc"] else ""
+        is_default = profile.backend is None or key in self._default_options.get(backend, {})
+        if is_default and key not in profile.options:
+            return CatalogError(
+                f'agent "{name}" runs on the back end "{backend}", but in the setting "backend_options" '
+                f'"{key}" is wrong: {_lower_first(first["msg"])}. {describe_known(key, model.model_fields)}'
+            )
+        return _translate(source, error, ("agents", name, "options"), model)
 
 
 def find_project(start: Path) -> Path | None:
@@ -160,27 +184,33 @@ def _translate(
     first = error.errors()[0]
     loc: Loc = (*base, *first["loc"])
     key = str(loc[-1]) if loc else ""
-    owner = _model_at(loc[:-1], base, model)
     place = _describe(loc[:-1])
     if first["type"] == "extra_forbidden":
-        known = describe_known(key, owner.model_fields if owner else ())
-        return source.wrong(loc, f'unknown key "{key}"{place}. {known}')
+        owner = _model_at(model, first["loc"][:-1])
+        known = f" {describe_known(key, owner.model_fields)}" if owner else ""
+        return source.wrong(loc, f'unknown key "{key}"{place}.{known}')
+    if key == "[key]":
+        return source.wrong(loc[:-1], f"the name {loc[-2]} is no text; put it in quotes")
     if first["type"] == "missing":
         return source.wrong(loc, f'"{key}" is missing{place}')
     return source.wrong(loc, f'"{key}"{place}: {_lower_first(first["msg"])}')
 
 
-def _model_at(loc: Loc, base: Loc, model: type[BaseModel]) -> type[BaseModel] | None:
-    known: dict[tuple[Any, ...], type[BaseModel]] = {
-        (): Catalog,
-        ("agents",): AgentProfile,
-        ("templates",): PipelineTemplate,
-        ("templates", "steps"): TemplateStep,
-    }
-    if base and loc[: len(base)] == base:
-        return model if loc == base else None
-    names = tuple(part for index, part in enumerate(loc) if isinstance(part, str) and index != 1)
-    return known.get(names)
+def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel] | None:
+    """The model that a place in a file is read into: fields by name, the inside of mappings and lists."""
+    kind: Any = model
+    for part in loc:
+        if _is_model(kind):
+            field = kind.model_fields.get(str(part))
+            kind = field.annotation if field else None
+            if type(None) not in get_args(kind):
+                continue
+        kind = next((inner for inner in get_args(kind) if _is_model(inner)), None)
+    return kind if _is_model(kind) else None
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _describe(loc: Loc) -> str:

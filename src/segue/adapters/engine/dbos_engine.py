@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -62,6 +63,7 @@ class DbosEngine:
                     "application_version": APPLICATION_VERSION,
                     "executor_id": worker_id,
                     "enable_otlp": False,
+                    "use_listen_notify": False,  # nothing waits inside DBOS, and its listener leaks
                     "log_level": "ERROR",
                 }
             )
@@ -145,6 +147,8 @@ class DbosEngine:
         self._stopping = True
         await asyncio.gather(*(self.stop(claim) for claim in list(self._turns)))
         await self._idle.wait()
+        # DBOS made its own threads the loop's default; they end with it, and others still need some.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
-from sqlalchemy import URL, Connection, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy import Connection, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
+from segue.adapters.storage.failures import explain_opening, translated
 from segue.adapters.storage.migrations import HEAD
 from segue.adapters.storage.unit_of_work import SqlUnitOfWork
 from segue.adapters.storage.views import SqlViews
@@ -39,15 +42,20 @@ class SqlDatabase:
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlUnitOfWork]:
         """One write transaction; leaving it without `commit` undoes everything."""
-        async with self._write_turn or nullcontext():
-            connection = await self._engine.connect()
-            try:
-                await connection.execution_options(**{_WRITE: True})
-                async with AsyncSession(bind=connection, expire_on_commit=False) as session:
-                    yield SqlUnitOfWork(session, self.on_commit)
-            finally:
-                # A cancelled task must still give its connection back, or the pool runs dry.
-                await asyncio.shield(connection.close())
+        with translated(self._engine.url):
+            async with self._write_turn or nullcontext():
+                connection = await self._engine.connect()
+                try:
+                    await connection.execution_options(**{_WRITE: True})
+                    async with AsyncSession(bind=connection, expire_on_commit=False) as session:
+                        yield SqlUnitOfWork(session, self.on_commit)
+                except asyncio.CancelledError:
+                    # A BEGIN that was cut off may still be carried out: only closing frees its lock.
+                    await asyncio.shield(connection.invalidate())
+                    raise
+                finally:
+                    # A cancelled task must still give its connection back, or the pool runs dry.
+                    await asyncio.shield(connection.close())
 
     async def close(self) -> None:
         """Let go of every connection."""
@@ -58,41 +66,65 @@ async def open_database(url: str) -> SqlDatabase:
     """Open the database at `url`, made and migrated if need be; `StorageError` says why not."""
     engine = _create_engine(url)
     try:
+        if engine.dialect.name == "sqlite":
+            await asyncio.to_thread(_probe, str(engine.url.database))
         async with engine.connect() as connection:
             await connection.execution_options(**{_WRITE: True})
             if engine.dialect.name == "postgresql":
                 await connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
             await connection.run_sync(_migrate)
             await connection.commit()
-    except (DBAPIError, OSError) as error:
+    except (DBAPIError, sqlite3.Error, OSError) as error:
         await engine.dispose()
-        raise StorageError(_explain(engine.url, error)) from error
+        raise StorageError(explain_opening(engine.url, error)) from error
+    except BaseException:
+        await engine.dispose()
+        raise
     return SqlDatabase(engine)
 
 
 def _create_engine(url: str) -> AsyncEngine:
     try:
         parsed = make_url(url)
-        named = parsed.set(drivername=_DRIVERS.get(parsed.drivername, parsed.drivername))
+        named = parsed.set(drivername=_DRIVERS[parsed.get_backend_name()])
         # A connection is a thread on SQLite and a process on PostgreSQL: keep a few, make none in a hurry.
         engine = create_async_engine(named, pool_size=8, max_overflow=0)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+    except (ArgumentError, KeyError, ValueError) as error:
+        shown = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
         raise StorageError(
-            f'"{url}" is no database address that Segue can use. Give sqlite:///path/to/segue.db or '
+            f'"{shown}" is no database address that Segue can use. Give sqlite:///path/to/segue.db or '
             "postgresql://user@host/name in SEGUE_DATABASE_URL"
         ) from error
+    if engine.dialect.name == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise StorageError(
+            f'"{url}" is a database in memory, which would not outlive a crash. Give '
+            "sqlite:///path/to/segue.db in SEGUE_DATABASE_URL"
+        )
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
 
 
+def _probe(path: str) -> None:
+    # A failure inside aiosqlite leaves a thread behind that may print a traceback while Python ends.
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute("PRAGMA schema_version")
+    finally:
+        connection.close()
+
+
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, below
-    cursor = connection.cursor()
-    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    try:
+        cursor = connection.cursor()
+        for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+    except Exception:
+        connection.close()  # the pool does not know it yet, so nobody else would
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -109,11 +141,3 @@ def _migrate(connection: Connection) -> None:
     from segue.adapters.storage.migrations.running import upgrade  # noqa: PLC0415  # Alembic is slow to import
 
     upgrade(connection)
-
-
-def _explain(url: URL, error: Exception) -> str:
-    place = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
-    cause = str(error.orig if isinstance(error, DBAPIError) else error).strip().splitlines()
-    why = cause[0] if cause else type(error).__name__
-    hint = "Check that its folder exists and can be written" if isinstance(error, OperationalError) else ""
-    return f"cannot open the database {place}: {why}. {hint or 'Check it'}, or set SEGUE_DATABASE_URL"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
-from sqlalchemy.orm import noload
+from sqlalchemy.orm import lazyload
 
+from segue.adapters.storage.failures import translated
 from segue.adapters.storage.mapping import read, read_entry
 from segue.adapters.storage.tables import AttemptRow, AuditEventRow, HandoffRow, PipelineRow, StepRow
 from segue.application.views import (
@@ -31,9 +34,15 @@ class SqlViews:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
+    @asynccontextmanager
+    async def _reading(self) -> AsyncIterator[AsyncSession]:
+        with translated(self._engine.url):
+            async with AsyncSession(self._engine) as session:
+                yield session
+
     async def pipelines(self, wanted: PipelineFilter) -> PipelinePage:
         """Some pipelines, newest first."""
-        newest = select(PipelineRow).order_by(PipelineRow.id.desc()).options(noload(PipelineRow.steps))
+        newest = select(PipelineRow).order_by(PipelineRow.id.desc()).options(lazyload(PipelineRow.steps))
         query = newest.limit(wanted.limit + 1)
         if wanted.status is not None:
             query = query.where(PipelineRow.status == wanted.status)
@@ -48,14 +57,14 @@ class SqlViews:
             )
         if wanted.before is not None:
             query = query.where(PipelineRow.id < wanted.before)
-        async with AsyncSession(self._engine) as session:
+        async with self._reading() as session:
             rows = list(await session.scalars(query))
         items = [read(PipelineView, row, status=PipelineStatus(row.status)) for row in rows[: wanted.limit]]
         return PipelinePage(items=items, next_cursor=items[-1].id if len(rows) > wanted.limit else None)
 
     async def pipeline(self, pipeline_id: int) -> PipelineDetail:
         """A run with its steps and their newest handoffs."""
-        async with AsyncSession(self._engine) as session:
+        async with self._reading() as session:
             row = await session.get(PipelineRow, pipeline_id)
             if row is None:
                 raise PipelineNotFound(pipeline_id)
@@ -103,12 +112,12 @@ class SqlViews:
         query = select(table).where(table.c.id > entry_id).order_by(table.c.id).limit(limit)
         if pipeline_id is not None:
             query = query.where(table.c.pipeline_id == pipeline_id)
-        async with self._engine.connect() as connection:
-            return [read_entry(row) for row in await connection.execute(query)]
+        async with self._reading() as session:
+            return [read_entry(row) for row in await session.execute(query)]
 
     async def last_entry_id(self) -> int:
         """The id of the newest audit entry, 0 if there is none."""
-        async with AsyncSession(self._engine) as session:
+        async with self._reading() as session:
             return await session.scalar(select(func.max(AuditEventRow.id))) or 0
 
     async def _newest_handoffs(self, session: AsyncSession, pipeline_id: int) -> dict[int, HandoffView]:

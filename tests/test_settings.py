@@ -1,0 +1,115 @@
+"""Settings: what beats what, and how a wrong one is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from segue.domain.errors import SettingsError
+from segue.settings import load_settings
+
+
+@pytest.fixture
+def user_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's settings file, not yet written."""
+    monkeypatch.setenv("SEGUE_CONFIG_DIR", str(tmp_path))
+    return tmp_path / "segue.yaml"
+
+
+@pytest.fixture
+def project_file(project: Path) -> Path:
+    """The project's settings file, not yet written."""
+    (project / ".segue").mkdir()
+    return project / ".segue" / "segue.yaml"
+
+
+def complaint(project: Path) -> str:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(project)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_environment_beats_the_project_which_beats_the_user_who_beats_the_defaults(
+    user_file: Path, project_file: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_file.write_text("port: 1001\nhost: user\nstep_timeout: 5\n")
+    project_file.write_text("port: 1002\nhost: project\n")
+    monkeypatch.setenv("SEGUE_PORT", "1003")
+    settings = load_settings(project)
+    assert (settings.port, settings.host, settings.step_timeout) == (1003, "project", 5)
+    assert settings.max_running == 20
+
+
+def test_the_command_line_beats_them_all(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEGUE_PORT", "1003")
+    assert load_settings(project, port=1004, host=None).port == 1004
+
+
+def test_an_empty_variable_is_as_good_as_none(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEGUE_DATABASE_URL", "")
+    assert load_settings(project).main_database_url.endswith("/segue.db")
+
+
+def test_options_of_back_ends_come_from_a_variable_too(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", '{"command": {"command": "cat"}}')
+    assert load_settings(project).backend_options == {"command": {"command": "cat"}}
+
+
+def test_an_unknown_setting_names_file_line_and_the_nearest(project_file: Path, project: Path) -> None:
+    project_file.write_text("host: here\nprot: 1\n")
+    sentence = complaint(project)
+    assert sentence.startswith(f'{project_file}:2: unknown setting "prot". Known: ')
+    assert sentence.endswith('Did you mean "port"?')
+
+
+def test_a_wrong_value_in_a_file_names_file_and_line(project_file: Path, project: Path) -> None:
+    project_file.write_text("host: here\n\nport: many\n")
+    assert complaint(project).startswith(f'{project_file}:3: "port" is wrong: ')
+
+
+def test_the_file_that_is_blamed_is_the_one_that_counts(
+    user_file: Path, project_file: Path, project: Path
+) -> None:
+    user_file.write_text("port: 1\n")
+    project_file.write_text("\nport: -1\n")
+    assert complaint(project).startswith(f"{project_file}:2: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SEGUE_PORT", "many"),
+        ("SEGUE_PORT", "70000"),
+        ("SEGUE_STEP_TIMEOUT", "0"),
+        ("SEGUE_STEP_TIMEOUT", "inf"),
+        ("SEGUE_LOG_LEVEL", "loud"),
+        ("SEGUE_BACKEND_OPTIONS", "[1]"),
+    ],
+)
+def test_a_wrong_variable_is_named_with_its_value(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert complaint(project).startswith(f"{name}='{value}' is wrong: ")
+
+
+def test_a_variable_that_is_no_json_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", "{broken")
+    assert "backend_options" in complaint(project).lower()
+
+
+@pytest.mark.parametrize(
+    "text", ["port: [\n", "- port\n", "12: x\n", "port: 1\nport: 2\n", "host: 2026-99-99\n"]
+)
+def test_a_file_that_makes_no_sense_is_named(project_file: Path, project: Path, text: str) -> None:
+    project_file.write_text(text)
+    assert complaint(project).startswith(f"{project_file}:")
+
+
+def test_settings_cannot_be_changed(project: Path) -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings(project).port = 1  # type: ignore[misc]  # that is the point
