@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from postgres import new_database, running_postgres
 from segue.adapters.storage.database import SqlDatabase, open_database
+from tests.postgres import new_database, running_postgres
 
 
 @pytest.fixture(autouse=True)

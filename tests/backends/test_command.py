@@ -409,8 +409,8 @@ class TestOnceAndOnlyOnce:
         self, backend: CommandBackend, folder: Path, tmp_path: Path
     ) -> None:
         session = await begin(backend, shell(folder, "sleep 60"))
-        await read_pid(tmp_path / "sessions" / "command" / session / HELLO.id / "pid")
-        await backend.abort(session)
+        pid = await read_pid(tmp_path / "sessions" / "command" / session / HELLO.id / "pid")
+        os.killpg(pid, signal.SIGKILL)
         with pytest.raises(SessionLost, match="its process is gone and left no exit code"):
             await CommandBackend(sessions_dir=tmp_path / "sessions").wait(session, HELLO.id)
 

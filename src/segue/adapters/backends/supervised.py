@@ -42,11 +42,20 @@ def start(
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            *((os.POSIX_SPAWN_CLOSE, number) for number in _inherited_files()),
         ],
         setsid=True,
         setsigmask=(),
         setsigdef=(signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP),
     )
+
+
+def _inherited_files() -> Iterator[int]:
+    """Open files that whoever started Segue left to be handed on; an agent has no business with them."""
+    for path in Path("/dev/fd").iterdir():
+        with suppress(OSError):
+            if int(path.name) > 2 and os.get_inheritable(int(path.name)):
+                yield int(path.name)
 
 
 def reap(pid: int) -> None:

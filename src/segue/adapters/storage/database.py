@@ -86,6 +86,11 @@ async def open_database(url: str) -> SqlDatabase:
 def _create_engine(url: str) -> AsyncEngine:
     try:
         parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+            raise StorageError(
+                f'"{url}" is a database in memory, which would not outlive a crash. Give '
+                "sqlite:///path/to/segue.db in SEGUE_DATABASE_URL"
+            )
         named = parsed.set(drivername=_DRIVERS[parsed.get_backend_name()])
         # A connection is a thread on SQLite and a process on PostgreSQL: keep a few, make none in a hurry.
         engine = create_async_engine(named, pool_size=8, max_overflow=0)
@@ -95,11 +100,6 @@ def _create_engine(url: str) -> AsyncEngine:
             f'"{shown}" is no database address that Segue can use. Give sqlite:///path/to/segue.db or '
             "postgresql://user@host/name in SEGUE_DATABASE_URL"
         ) from error
-    if engine.dialect.name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise StorageError(
-            f'"{url}" is a database in memory, which would not outlive a crash. Give '
-            "sqlite:///path/to/segue.db in SEGUE_DATABASE_URL"
-        )
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)

@@ -200,7 +200,7 @@ class SqlAttempts:
             .where(AttemptRow.step_id == step_id)
             .order_by(AttemptRow.number.desc())
             .limit(1)
-            .options(joinedload(AttemptRow.agent).noload(AgentRow.handoffs))
+            .options(joinedload(AttemptRow.agent).lazyload(AgentRow.handoffs))
         )
         row = (await self._session.scalars(newest)).one_or_none()
         return read_attempt(row) if row else None

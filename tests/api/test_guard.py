@@ -1,0 +1,89 @@
+"""The guard, the errors, the health and the description of the API."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from segue.application.app import Segue
+from segue.domain import errors
+from segue.interfaces.api.app import ApiOptions, create_app
+from segue.interfaces.api.errors import STATUS_OF
+from segue.interfaces.api.security import is_loopback
+
+
+def client_of(segue: Segue, url: str = "http://127.0.0.1:8000", **options: object) -> httpx.AsyncClient:
+    app = create_app(segue, ApiOptions(version="0.0.0", **options))  # type: ignore[arg-type]  # options of tests
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app, raise_app_exceptions=False), base_url=url)
+
+
+async def test_health_tells_what_segue_is_made_of(client: httpx.AsyncClient) -> None:
+    body = (await client.get("/health")).json()
+    assert body["status"] == "ok"
+    assert body["database"] == "ok"
+    assert body["engine"] == "running"
+    assert {"command", "scripted"} <= set(body["backends"])
+
+
+async def test_another_host_name_is_refused(segue: Segue) -> None:
+    async with client_of(segue, "http://evil.example:8000") as client:
+        response = await client.get("/pipelines")
+    assert response.status_code == 403
+    assert "evil.example" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000"])
+async def test_names_of_this_machine_are_answered_to(segue: Segue, host: str) -> None:
+    async with client_of(segue, f"http://{host}") as client:
+        assert (await client.get("/pipelines")).status_code == 200
+
+
+async def test_a_web_page_from_elsewhere_cannot_drive_the_server(client: httpx.AsyncClient) -> None:
+    wanted = {"template": "quick_fix", "prompt": "x"}
+    response = await client.post("/pipelines", json=wanted, headers={"Origin": "https://evil.example"})
+    assert response.status_code == 403
+    own = await client.post("/pipelines", json=wanted, headers={"Origin": "http://127.0.0.1:8000"})
+    assert own.status_code == 201
+
+
+async def test_a_token_is_asked_for_where_one_is_set(segue: Segue) -> None:
+    async with client_of(segue, "http://segue.example", host="0.0.0.0", token="right") as client:
+        assert (await client.get("/pipelines")).status_code == 401
+        wrong = await client.get("/pipelines", headers={"Authorization": "Bearer wrong"})
+        assert wrong.status_code == 401
+        right = await client.get("/pipelines", headers={"Authorization": "Bearer right"})
+        assert right.status_code == 200
+        assert (await client.get("/health")).status_code == 200
+
+
+async def test_a_body_that_is_too_large_is_refused(segue: Segue) -> None:
+    async with client_of(segue, max_body_bytes=1000) as client:
+        wanted = {"template": "quick_fix", "prompt": "x" * 2000}
+        assert (await client.post("/pipelines", json=wanted)).status_code == 413
+
+
+def test_every_error_of_ours_has_a_status() -> None:
+    def kinds(kind: type[errors.SegueError]) -> set[type[errors.SegueError]]:
+        return {kind}.union(*(kinds(each) for each in kind.__subclasses__()))
+
+    assert {k for k in kinds(errors.SegueError) if k.__module__ == errors.__name__} == set(STATUS_OF)
+
+
+def test_loopback_is_told_from_the_rest() -> None:
+    assert all(map(is_loopback, ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"]))
+    assert not any(map(is_loopback, ["0.0.0.0", "::", "10.0.0.1", "localhost.example", ""]))
+
+
+async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    assert set(document["paths"]) == {
+        "/health",
+        "/events",
+        "/pipelines",
+        "/pipelines/{pipeline_id}",
+        "/pipelines/{pipeline_id}/abort",
+        "/pipelines/{pipeline_id}/events",
+        "/pipelines/{pipeline_id}/steps/{number}",
+    }
+    problems = document["paths"]["/pipelines/{pipeline_id}"]["get"]["responses"]["404"]["content"]
+    assert list(problems) == ["application/problem+json"]

@@ -1,0 +1,114 @@
+"""A real `segue serve` in a process of its own, for tests that must kill it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+_START_SECONDS = 60.0
+
+
+class ServedSegue:
+    """`segue serve` on a free port, in its own data folder; it can be killed and started again."""
+
+    def __init__(self, project: Path, data_dir: Path, **settings: str) -> None:
+        self.project = project
+        self._data_dir = data_dir
+        self._settings = settings
+        self._process: subprocess.Popen[str] | None = None
+        self.client = httpx.Client(timeout=30)
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "segue", "serve", "--port", "0"],
+            cwd=self.project,
+            env=self.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stderr is not None
+        log = []
+        deadline = time.monotonic() + _START_SECONDS
+        for line in self._process.stderr:
+            log.append(line)
+            if line.startswith("segue ") and "http://" in line:
+                self.client.base_url = line.split(" on ")[1].split()[0]
+                return
+            assert time.monotonic() < deadline, log
+        raise AssertionError("".join(log))
+
+    def environment(self) -> dict[str, str]:
+        """The environment of `segue` on the same data."""
+        return os.environ | {"SEGUE_DATA_DIR": str(self._data_dir)} | self._settings
+
+    def kill(self) -> None:
+        """kill -9: no goodbye, no cleaning up."""
+        assert self._process is not None
+        self._process.kill()
+        self._close()
+
+    def stop(self) -> str:
+        """Ctrl-C, and what it printed since it began to serve."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGINT)
+        return self._close()
+
+    def _close(self) -> str:
+        assert self._process is not None
+        _, errors = self._process.communicate(timeout=30)
+        self._process = None
+        return errors
+
+    def run_cli(self, *arguments: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+        """Another `segue` on the same data."""
+        return subprocess.run(
+            [sys.executable, "-m", "segue", *arguments],
+            cwd=self.project,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+    def submit(self, **wanted: Any) -> dict[str, Any]:
+        """POST /pipelines."""
+        response = self.client.post("/pipelines", json=wanted)
+        assert response.status_code == 201, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+    def pipeline(self, pipeline_id: int) -> dict[str, Any]:
+        """GET /pipelines/{id}."""
+        found: dict[str, Any] = self.client.get(f"/pipelines/{pipeline_id}").json()
+        return found
+
+    def wait_for(self, pipeline_id: int, *statuses: str, seconds: float = 60) -> Mapping[str, Any]:
+        """The pipeline, once it has one of these statuses."""
+        deadline = time.monotonic() + seconds
+        while (found := self.pipeline(pipeline_id))["status"] not in statuses:
+            assert time.monotonic() < deadline, found
+            time.sleep(0.05)
+        return found
+
+    def close(self) -> None:
+        """End it, however it is."""
+        if self._process is not None:
+            self.kill()
+        self.client.close()
+
+
+def write_catalog(project: Path, text: str) -> None:
+    """The project's own catalog."""
+    folder = project / ".segue"
+    folder.mkdir(exist_ok=True)
+    (folder / "catalog.yaml").write_text(text, encoding="utf-8")
