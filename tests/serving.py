@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,28 +25,29 @@ class ServedSegue:
         self.project = project
         self._data_dir = data_dir
         self._settings = settings
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.client = httpx.Client(timeout=30)
 
     def start(self) -> None:
         """Start it and wait until it answers."""
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115  # lives as long as the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "segue", "serve", "--port", "0"],
             cwd=self.project,
             env=self.environment(),
-            stderr=subprocess.PIPE,
-            text=True,
+            stderr=self._log,
         )
-        assert self._process.stderr is not None
-        log = []
         deadline = time.monotonic() + _START_SECONDS
-        for line in self._process.stderr:
-            log.append(line)
-            if line.startswith("segue ") and "http://" in line:
-                self.client.base_url = line.split(" on ")[1].split()[0]
-                return
-            assert time.monotonic() < deadline, log
-        raise AssertionError("".join(log))
+        while not (found := re.search(r"^segue .* on (http://\S+)", self.log(), re.MULTILINE)):
+            assert self._process.poll() is None, self.log()
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.02)
+        self.client.base_url = found.group(1)
+
+    def log(self) -> str:
+        """What it printed on stderr since it was started."""
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), size, 0).decode()
 
     def environment(self) -> dict[str, str]:
         """The environment of `segue` on the same data."""
@@ -64,8 +67,10 @@ class ServedSegue:
 
     def _close(self) -> str:
         assert self._process is not None
-        _, errors = self._process.communicate(timeout=30)
+        self._process.wait(timeout=30)
         self._process = None
+        errors = self.log()
+        self._log.close()
         return errors
 
     def run_cli(self, *arguments: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:

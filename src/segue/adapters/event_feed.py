@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
 
 import structlog
 
@@ -20,6 +22,7 @@ from segue.domain.audit import AuditEntry
 from segue.domain.errors import StorageError
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 _PAGE = 500
 _AT_HAND = 2000
@@ -54,10 +57,10 @@ class SharedFeed:
         self._subscribers += 1
         try:
             if self._reader is None:
-                self._first = self._last = await self._views.last_entry_id()
+                self._first = self._last = await self._patiently(self._views.last_entry_id)
                 self._recent.clear()
                 self._reader = asyncio.create_task(self._read(), name="segue-feed")
-            start = await self._views.last_entry_id() if after is None else after
+            start = await self._patiently(self._views.last_entry_id) if after is None else after
             yield self._entries(start, pipeline_id)
         finally:
             self._subscribers -= 1
@@ -69,11 +72,7 @@ class SharedFeed:
     async def _read(self) -> None:
         while True:
             self._committed.clear()
-            try:
-                page = await self._views.entries_after(self._last, limit=_PAGE)
-            except StorageError as error:
-                log.warning("feed_interrupted", error=str(error))
-                page = []
+            page = await self._patiently(partial(self._views.entries_after, self._last, limit=_PAGE))
             if page:
                 async with self._news:
                     for entry in page:
@@ -90,6 +89,15 @@ class SharedFeed:
                 except TimeoutError:
                     continue
 
+    async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """What was read; a database that is away for a while is asked again."""
+        while True:
+            try:
+                return await read()
+            except StorageError as error:
+                log.warning("feed_interrupted", error=str(error))
+                await asyncio.sleep(self._look_seconds)
+
     async def _entries(self, last: int, pipeline_id: int | None) -> AsyncIterator[AuditEntry]:
         while True:
             page = await self._next_page(last, pipeline_id)
@@ -102,8 +110,8 @@ class SharedFeed:
         """What comes after `last`: from the database if it is no longer at hand, else when it comes."""
         if last < self._first:
             known = self._last
-            page = await self._views.entries_after(last, pipeline_id=pipeline_id, limit=_PAGE)
-            if page:
+            reading = partial(self._views.entries_after, last, pipeline_id=pipeline_id, limit=_PAGE)
+            if page := await self._patiently(reading):
                 return page
             # Nothing of this pipeline stands between `last` and what was known when we asked.
             last = max(last, known)

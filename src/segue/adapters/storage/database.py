@@ -93,7 +93,9 @@ def _create_engine(url: str) -> AsyncEngine:
             )
         named = parsed.set(drivername=_DRIVERS[parsed.get_backend_name()])
         # A connection is a thread on SQLite and a process on PostgreSQL: keep a few, make none in a hurry.
-        engine = create_async_engine(named, pool_size=8, max_overflow=0)
+        engine = create_async_engine(
+            named, pool_size=8, max_overflow=0, pool_pre_ping=named.get_backend_name() != "sqlite"
+        )
     except (ArgumentError, KeyError, ValueError) as error:
         shown = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
         raise StorageError(

@@ -85,6 +85,7 @@ def _listen(settings: CliSettings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        listener.listen(1024)  # who connects before we serve waits, and is not refused
     except OSError as error:
         listener.close()
         raise SegueError(
