@@ -74,7 +74,7 @@ def _escape(bare: str, *patterns: re.Pattern[str]) -> str:
 
 def mark_code(lines: list[str]) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it belongs to a code block that is closed."""
-    ends = _closing_fences(lines)
+    ends, _ = _read_fences(lines)
     code_until = -1
     for at, line in enumerate(lines):
         if at > code_until:
@@ -82,8 +82,14 @@ def mark_code(lines: list[str]) -> Iterator[tuple[str, bool]]:
         yield line, at <= code_until
 
 
-def _closing_fences(lines: list[str]) -> dict[int, int]:
-    """Line that opens a code block -> line that closes it; a fence that nothing closes is no fence."""
+def close_code(text: str) -> str:
+    """`text`, with the code block closed that its end was cut off from."""
+    _, opened = _read_fences(text.split("\n"))
+    return f"{text}\n{opened[1]}" if opened else text
+
+
+def _read_fences(lines: list[str]) -> tuple[dict[int, int], tuple[int, str] | None]:
+    """Line that opens a code block -> line that closes it; and the fence that nothing closes."""
     ends: dict[int, int] = {}
     opened: tuple[int, str] | None = None
     for at, line in enumerate(lines):
@@ -95,7 +101,7 @@ def _closing_fences(lines: list[str]) -> dict[int, int]:
         elif len(mark[1]) >= len(opened[1]) and not line.strip().strip(opened[1][0]):
             ends[opened[0]] = at
             opened = None
-    return ends
+    return ends, opened
 
 
 def indent_after_first(text: str, width: int) -> str:
