@@ -1,4 +1,4 @@
-"""How much smaller a briefing is than the document it comes from, and how much of what matters is still in it.
+"""How much smaller a briefing is than its document, and how much of what matters is still in it.
 
     python bench/briefing.py --corpus DIR [--budgets 500,1000,2000] [--json]
 
@@ -26,8 +26,8 @@ from segue.domain.briefing import Briefing, Predecessor, brief
 from segue.domain.handoff import extract_handoff
 
 _FIELDS = (
-    "goal", "what_was_done", "decisions", "open_questions", "next_steps", "blockers", "gotchas", "critical_context",
-    "files_created", "files_modified",
+    "goal", "what_was_done", "decisions", "open_questions", "next_steps", "blockers", "gotchas",
+    "critical_context", "files_created", "files_modified",
 )  # fmt: skip
 _CORE = frozenset({"what_was_done", "decisions", "open_questions", "next_steps", "blockers"})
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|\w+")
@@ -193,13 +193,13 @@ def _normalise(text: str) -> str:
 def as_table(figures: dict[str, Any]) -> str:
     """The figures for people."""
     head = (
-        f"{figures['documents']} documents, {figures['gold_items']} gold items ({figures['core_items']} core), "
-        f"{figures['raw_tokens']} tokens raw ({figures['counter']}); "
+        f"{figures['documents']} documents, {figures['gold_items']} gold items "
+        f"({figures['core_items']} core), {figures['raw_tokens']} tokens raw ({figures['counter']}); "
         f"task and instructions {figures['instructions_tokens']} tokens each\n\n"
     )
     columns = (
-        f"{'budget':>7} {'tokens':>8} {'of raw':>7} {'items':>7} {'core':>7} {'left out':>9} {'largest':>8} {'ms/doc':>7}"
-        f"   cut the document instead: {'tokens':>7} {'items':>7} {'core':>7}\n"
+        f"{'budget':>7} {'tokens':>8} {'of raw':>7} {'items':>7} {'core':>7} {'left out':>9} {'largest':>8}"
+        f" {'ms/doc':>7}   document cut instead: {'tokens':>7} {'items':>7} {'core':>7}\n"
     )
     return head + columns + "\n".join(_row(row) for row in figures["rows"])
 
@@ -209,7 +209,8 @@ def _row(row: dict[str, Any]) -> str:
         f"{row['budget'] or 'none':>7} {row['briefing_tokens']:>8} {row['share_of_raw']:>7.1%} "
         f"{row['items_kept']:>7.1%} {row['core_items_kept']:>7.1%} {row['left_out']:>9} "
         f"{row['largest_with_instructions']:>8} {row['milliseconds_a_document']:>7.1f}"
-        f"   {'':25} {row['naive_tokens']:>7} {row['naive_items_kept']:>7.1%} {row['naive_core_items_kept']:>7.1%}"
+        f"   {'':21} {row['naive_tokens']:>7} {row['naive_items_kept']:>7.1%} "
+        f"{row['naive_core_items_kept']:>7.1%}"
     )
 
 

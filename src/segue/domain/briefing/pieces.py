@@ -10,6 +10,8 @@ from segue.domain.briefing.values import LeftOut
 from segue.domain.handoff.rendering_text import close_code
 
 NEVER_CUT = 0
+_KINDS_NAMED = 4
+_PASSES = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,15 +95,13 @@ class Selection:
 
     def line_about_left_out(self) -> str:
         """One line that says how much of what is missing, and how to get it."""
-        counts = Counter((left.agent_name, label) for label, left in self.left_out())
+        counts = Counter(label for label, _ in self.left_out())
         if not counts:
             return ""
-        names = [
-            f"{number} {label}" + (f" ({agent_name})" if agent_name else "")
-            for (agent_name, label), number in counts.items()
-        ]
-        listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more kinds" if len(names) > 8 else "")
-        return f"Left out to save space: {listed}. Ask for it with the `recall` tool if you need it."
+        named = [f"{number} {label}" for label, number in counts.most_common(_KINDS_NAMED)]
+        more = counts.total() - sum(number for _, number in counts.most_common(_KINDS_NAMED))
+        listed = ", ".join([*named, *([f"{more} more"] if more else [])])
+        return f"Left out to save space: {listed}. The `recall` tool has them."
 
 
 def all_keys(parts: Sequence[PartOfBriefing]) -> Iterator[tuple[Key, Piece]]:
@@ -123,9 +123,13 @@ def fit(
     if budget is None or count_tokens(write(everything)) <= budget:
         return everything
     selection = Selection(parts, {key for key, piece in all_keys(parts) if piece.rank == NEVER_CUT})
-    room = budget - count_tokens(write(selection))
-    added = _add_by_rank(selection, room, count_tokens)
-    # Counts of pieces do not add up exactly to the count of the text; the last ones in are the first out.
+    added: list[Key] = []
+    # Counts of pieces do not add up exactly to the count of the text: what room is left is tried again.
+    for _ in range(_PASSES):
+        more = _add_by_rank(selection, budget - count_tokens(write(selection)), count_tokens)
+        added += more
+        if not more:
+            break
     while added and count_tokens(write(selection)) > budget:
         for key in added[-max(1, len(added) // 50) :]:
             selection.kept.discard(key)
@@ -134,12 +138,19 @@ def fit(
 
 
 def _add_by_rank(selection: Selection, room: int, count_tokens: Callable[[str], int]) -> list[Key]:
-    parts = selection.parts
+    parts, kept = selection.parts, selection.kept
+
+    def urgency(each: tuple[Key, Piece]) -> tuple[int, int, int, Key]:
+        """By rank; among equals the short before the long, so that most statements stay; text in order."""
+        (at, g, _), piece = each
+        length = 0 if parts[at].groups[g].is_text else len(piece.text)
+        return piece.rank, length, -parts[at].weight, each[0]
+
     waiting = sorted(
-        ((key, piece) for key, piece in all_keys(parts) if piece.rank != NEVER_CUT),
-        key=lambda each: (each[1].rank, -parts[each[0][0]].weight, each[0]),
+        ((key, piece) for key, piece in all_keys(parts) if piece.rank != NEVER_CUT and key not in kept),
+        key=urgency,
     )
-    opened = {key[:2] for key in selection.kept}
+    opened = {key[:2] for key in kept}
     closed: set[tuple[int, int]] = set()
     added: list[Key] = []
     for key, piece in waiting:
@@ -156,6 +167,6 @@ def _add_by_rank(selection: Selection, room: int, count_tokens: Callable[[str], 
             continue
         room -= cost
         opened.add(place)
-        selection.kept.add(key)
+        kept.add(key)
         added.append(key)
     return added

@@ -11,7 +11,7 @@ from segue.domain.briefing.fencing import neutralise, neutralise_line, table_cel
 from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece
 from segue.domain.briefing.values import Predecessor
 from segue.domain.handoff.model import Dependency, Gotcha, Handoff
-from segue.domain.handoff.rendering_text import indent_after_first
+from segue.domain.handoff.rendering_text import dedent_rest, indent_after_first
 from segue.domain.handoff.rules_text import statement_key
 from segue.domain.handoff.rules_values import mend_value
 
@@ -47,7 +47,7 @@ def _header(handoff: Handoff, said: set[Any]) -> Iterator[Group]:
     decisions = list(enumerate(handoff.decisions_made))
     yield from _list_group("**Decisions made**:\n", "decisions_made", decisions, wording.decision, 3)
     questions = [(at, each) for at, each in enumerate(handoff.open_questions) if not each.blocking]
-    yield from _list_group("**Open questions**:\n", "open_questions", questions, wording.question, 5)
+    yield from _list_group("**Open questions**:\n", "open_questions", questions, wording.question, 4)
     yield from _text_group("**Your task**: ", "next_agent_context", handoff.next_agent_context, rank=2)
 
 
@@ -75,7 +75,7 @@ def _tables(handoff: Handoff, said: set[Any]) -> Iterator[Group]:
 def _rest(handoff: Handoff) -> Iterator[Group]:
     for heading, name, write, rank in (
         ("Blockers", "blockers", wording.blocker, NEVER_CUT),
-        ("Next Steps", "suggested_next_steps", wording.next_step, _step_rank),
+        ("Next Steps", "suggested_next_steps", wording.next_step, 3),
         ("Failed Approaches", "failed_approaches", wording.failed_approach, 5),
         ("Critical Context", "critical_context", str, 6),
         ("Files Created", "files_created", wording.file_created, 7),
@@ -107,7 +107,7 @@ def _list_group(
         opening = opening.rstrip("\n") + " "
     pieces = tuple(
         Piece(
-            text=mark + indent_after_first(neutralise(write(each)), len(mark)),
+            text=mark + indent_after_first(dedent_rest(neutralise(write(each))), len(mark)),
             rank=rank if isinstance(rank, int) else rank(each),
             field=f"{name}[{at}]",
         )
@@ -158,7 +158,3 @@ def _severity(gotcha: Gotcha) -> str | None:
 
 def _gotcha_rank(gotcha: Gotcha) -> int:
     return NEVER_CUT if _severity(gotcha) == "high" else 3
-
-
-def _step_rank(step: Any) -> int:
-    return 3 if step.priority and mend_value("priority", step.priority) == "high" else 4

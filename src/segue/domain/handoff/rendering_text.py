@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from textwrap import dedent
 
 _ENDS_SECTION = r"""
       \#{1,6}(?=\s|$)                  # heading
@@ -102,6 +103,12 @@ def _read_fences(lines: list[str]) -> tuple[dict[int, int], tuple[int, str] | No
             ends[opened[0]] = at
             opened = None
     return ends, opened
+
+
+def dedent_rest(text: str) -> str:
+    """`text` with the indentation taken away that all its lines but the first have in common."""
+    first, *rest = text.split("\n")
+    return "\n".join([first, *dedent("\n".join(rest)).split("\n")]) if rest else first
 
 
 def indent_after_first(text: str, width: int) -> str:
