@@ -69,7 +69,8 @@ next_agent_context: [what the next agent must know and do]
 
 FOUR_SECTIONS_TEMPLATE = """\
 ## Outcome
-completed, partial, failed or blocked
+completed, partial, failed or blocked. If not completed, add `## Blockers` (below each a bullet \
+`Suggested resolution:` and a bullet `Blocking tasks:`) and `## Next Steps`.
 
 ## What Was Done
 One bullet for each thing you did. State only what you have checked.
@@ -85,6 +86,9 @@ What the next agent must know and do.
 """
 
 SIX_SECTIONS_TEMPLATE = """\
+## Outcome
+completed, partial, failed or blocked
+
 ## Goal
 What the work is for.
 
@@ -100,7 +104,7 @@ One bullet for each directive of the user, word for word.
 - [ ] What is begun and not finished.
 
 ### Blocked
-- What stops the work.
+- What stops the work; below it a bullet `Suggested resolution:` and a bullet `Blocking tasks:`.
 
 ## Key Decisions
 One bullet for each choice, with its reason.
