@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,8 +14,7 @@ from segue.domain.handoff.rendering_text import dedent_rest, indent_after_first
 from segue.domain.handoff.rules_text import statement_key
 from segue.domain.handoff.rules_values import mend_value
 
-_LONGEST_PIECE = 400
-_BORDER = re.compile(r"\s+")
+_LONGEST_PIECE = 200
 
 Indexed = Sequence[tuple[int, Any]]
 
@@ -126,15 +124,24 @@ def _text_group(opening: str, name: str, text: str | None, rank: int, label: str
 
 
 def _cut_text(text: str) -> Iterator[str]:
-    """Lines with their ends; a very long line at spaces."""
-    for line in text.splitlines(keepends=True):
-        start = 0
-        while len(line) - start > _LONGEST_PIECE:
-            border = line.rfind(" ", start + 1, start + _LONGEST_PIECE)
-            end = border if border > start else start + _LONGEST_PIECE
-            yield line[start:end]
-            start = end
-        yield line[start:]
+    """A few lines at a time, with their ends; a very long line at spaces."""
+    start = 0
+    while start < len(text):
+        end = _border(text, start)
+        yield text[start:end]
+        start = end
+
+
+def _border(text: str, start: int) -> int:
+    stop = start + _LONGEST_PIECE
+    if stop >= len(text):
+        # The last lines one by one would be no better: they are short already.
+        return len(text)
+    for mark in ("\n", " "):
+        at = text.rfind(mark, start, stop)
+        if at >= start:
+            return at + 1
+    return stop
 
 
 def _unsaid(name: str, items: Iterable[Any], said: set[Any]) -> list[tuple[int, Any]]:

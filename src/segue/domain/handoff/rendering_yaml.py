@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
-import yaml
+from yaml.nodes import ScalarNode
+from yaml.resolver import Resolver
 
 from segue.domain.handoff.model import Handoff, Identified
 
-_FLOW_LISTS = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 _ALWAYS_WRITTEN = frozenset({"blocking"})
-
-
-class _Flow(list[Any]):
-    """A list that is written on one line."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Lists indented under their key, texts of several lines as blocks, tags on one line."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 (PyYAML's)
-        """PyYAML would put list items at their key's own column."""
-        super().increase_indent(flow, indentless=False)
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    # PyYAML leaves these line ends as they are outside double quotes, and reads them as others.
-    odd = any(c in text for c in "\r\x85\u2028\u2029\ufeff")
-    style = '"' if odd else "|" if "\n" in text.rstrip("\n") else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-def _represent_flow(dumper: yaml.SafeDumper, values: _Flow) -> yaml.Node:
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", values, flow_style=True)
-
-
-_Dumper.add_representer(str, _represent_text)
-_Dumper.add_representer(_Flow, _represent_flow)
+_RESOLVER = Resolver()
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
+_NOT_IN_LISTS = frozenset(",[]{}:")
 
 
 def render_yaml(handoff: Handoff) -> str:
@@ -45,7 +25,7 @@ def render_yaml(handoff: Handoff) -> str:
     content = written_fields(handoff)
     if not content:
         return "{}\n"
-    return "\n".join(_dump({name: value}) for name, value in content.items())
+    return "\n".join("".join(_field(name, value)) for name, value in content.items())
 
 
 def render_json(handoff: Handoff) -> str:
@@ -74,7 +54,7 @@ def _plain(value: Any) -> Any:
             continue
         if name == "id" and _follows_from_content(value):
             continue
-        content[name] = _Flow(part) if name in _FLOW_LISTS else part
+        content[name] = list(part) if isinstance(part, tuple) else part
     return content
 
 
@@ -82,6 +62,66 @@ def _follows_from_content(value: Identified) -> bool:
     return type(value).model_validate({**value.model_dump(), "id": ""}).id == value.id
 
 
-def _dump(content: dict[str, Any]) -> str:
-    # One line for one text, however long: agents and simple readers go by lines.
-    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**31)
+# PyYAML's own writer takes ten seconds for some megabytes; the record has one shape, so a few lines do.
+def _field(name: str, value: Any) -> Iterator[str]:
+    if not isinstance(value, list):
+        yield f"{name}: {_scalar(value, indent=2)}\n"
+        return
+    yield f"{name}:\n"
+    for item in value:
+        if not isinstance(item, dict):
+            yield f"  - {_scalar(item, indent=4)}\n"
+            continue
+        mark = "  - "
+        for part, content in item.items():
+            yield f"{mark}{part}: {_value(content)}\n"
+            mark = "    "
+
+
+def _value(content: Any) -> str:
+    if isinstance(content, list):
+        return f"[{', '.join(_scalar(each, in_list=True) for each in content)}]"
+    return _scalar(content, indent=6)
+
+
+def _scalar(value: Any, *, indent: int = 0, in_list: bool = False) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if _is_plain(value) and not (in_list and _NOT_IN_LISTS.intersection(value)):
+        return value
+    if _UNPRINTABLE.search(value):
+        return _double_quoted(value)
+    if "\n" not in value:
+        return "'" + value.replace("'", "''") + "'"
+    return _double_quoted(value) if in_list or not _fits_block(value) else _block(value, indent)
+
+
+def _is_plain(text: str) -> bool:
+    if (
+        not text
+        or text[0] in _INDICATORS
+        or text != text.strip()
+        or text.endswith(":")
+        or text.startswith("...")
+    ):
+        return False
+    if ": " in text or " #" in text or "\n" in text or _UNPRINTABLE.search(text):
+        return False
+    tag = _RESOLVER.resolve(ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]  # no stubs
+    return bool(tag == _TEXT_TAG)
+
+
+def _fits_block(text: str) -> bool:
+    """Whether the block's indentation can be told from the text, and its end from the lines after it."""
+    return not text[0].isspace() and not text.endswith("\n\n")
+
+
+def _block(text: str, indent: int) -> str:
+    sign, body = ("|", text[:-1]) if text.endswith("\n") else ("|-", text)
+    lead = "\n" + " " * indent
+    return sign + "".join(lead + line if line else "\n" for line in body.split("\n"))
+
+
+def _double_quoted(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
