@@ -33,6 +33,14 @@ AWKWARD = (
 
 any_text = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=30))
 
+_SIGNS = (
+    " ", "\n", "\t", ":", "#", "'", '"', "- ", "\\", "|", ">", " #", ": ", "\n\n", "  x",
+    "[", "]", ",", "{", "}",
+    "?", "\x7f", "\ud800", "\u2029", "---", "...", "no", "word",
+)  # fmt: skip
+signs = st.lists(st.sampled_from(_SIGNS), min_size=1, max_size=6).map("".join)
+"""Texts made of what YAML takes for its own."""
+
 _WORD = st.text(st.characters(categories=("Lu", "Ll", "Lo", "Nd")), min_size=2, max_size=8) | st.sampled_from(
     ("src/a.py", "`x_y`", "(really)", "#12", "50%", "a-b", "it's", "**bold**", "x|y", "\\n")
 )

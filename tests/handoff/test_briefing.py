@@ -340,6 +340,15 @@ def test_a_key_with_invisible_characters_in_it_is_redacted_too() -> None:
     assert "[redacted: Anthropic key]" in brief_coder(left_by(what_was_done=[hidden])).text
 
 
+def test_a_bomb_of_aliases_is_words_like_any_others() -> None:
+    levels = "".join(f"l{n + 1}: &l{n + 1} [{', '.join([f'*l{n}'] * 9)}]\n" for n in range(40))
+    bomb = f"```yaml\noutcome: completed\nl0: &l0 [x]\n{levels}```"
+    briefing = brief_coder(left_by(reply=bomb), budget=600, count_tokens=count_words)
+    assert briefing.tokens <= 600
+    assert briefing.text.count("</handoff-context>") == 1
+    assert briefing.text.index("# Task") < briefing.text.index("l0: &l0") < briefing.text.index("## How to")
+
+
 @given(any_text)
 def test_neutralising_keeps_no_power(text: str) -> None:
     harmless = neutralise(text)

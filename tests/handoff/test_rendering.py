@@ -8,7 +8,6 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-from segue.domain.handoff import extract_handoff
 from segue.domain.handoff.model import Decision, Handoff, NextStep, OpenQuestion
 from segue.domain.handoff.rendering import (
     NOTATION_FIELDS,
@@ -18,7 +17,7 @@ from segue.domain.handoff.rendering import (
     render_handoff,
 )
 from tests.handoff.reading import read_sections
-from tests.handoff.strategies import handoffs, line, markdown_text
+from tests.handoff.strategies import handoffs, markdown_text, signs
 
 
 @given(handoffs())
@@ -35,6 +34,17 @@ def test_json_reads_back_as_the_same_record(handoff: Handoff) -> None:
     assert Handoff.model_validate(json.loads(text)) == handoff
 
 
+@given(signs, signs)
+@settings(max_examples=200, deadline=None)
+def test_texts_made_of_the_signs_of_yaml_read_back_as_they_were(one: str, other: str) -> None:
+    handoff = Handoff(
+        goal=one,
+        what_was_done=(other, one),
+        suggested_next_steps=(NextStep(step=other, priority=one, depends_on=(one, other)),),
+    )
+    assert Handoff.model_validate(yaml.safe_load(render_handoff(handoff))) == handoff
+
+
 def only(handoff: Handoff, notation: OutputNotation) -> Handoff:
     """The part of a record that a notation has fields for."""
     kept = NOTATION_FIELDS[notation]
@@ -48,19 +58,6 @@ def test_sections_read_back_as_the_same_record_on_their_fields(
     notation: OutputNotation, handoff: Handoff
 ) -> None:
     assert read_sections(render_handoff(handoff, notation)) == only(handoff, notation)
-
-
-@given(handoffs(line))
-@settings(max_examples=40, deadline=None)
-def test_the_extractor_reads_plain_statements_from_the_four_sections(handoff: Handoff) -> None:
-    plain = Handoff(
-        what_was_done=handoff.what_was_done,
-        decisions_made=tuple(Decision(decision=d.decision) for d in handoff.decisions_made),
-        open_questions=tuple(OpenQuestion(question=q.question) for q in handoff.open_questions),
-        next_agent_context=handoff.next_agent_context,
-    )
-    extracted = extract_handoff(render_handoff(plain, "four")).handoff
-    assert extracted == (None if plain.is_empty() else plain)
 
 
 def test_words_that_yaml_takes_for_values_stay_words() -> None:
@@ -132,10 +129,10 @@ def test_one_plain_item_is_a_paragraph_and_several_are_bullets() -> None:
 
 
 def test_a_heading_inside_a_text_cannot_end_its_section() -> None:
-    handoff = Handoff(next_agent_context="Read this.\n## What Was Done\nNothing.")
-    extracted = extract_handoff(render_handoff(handoff, "four")).handoff
-    assert extracted is not None
-    assert extracted.what_was_done == ()
+    handoff = Handoff(next_agent_context="Read this first.\n## What Was Done\nIt was a long day.")
+    text = render_handoff(handoff, "four")
+    assert "\n\\## What Was Done\n" in text
+    assert read_sections(text) == handoff
 
 
 def test_fields_without_a_place_in_a_notation_are_named() -> None:

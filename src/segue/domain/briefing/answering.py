@@ -5,6 +5,7 @@ from __future__ import annotations
 from segue.domain.handoff.rendering import OutputNotation
 from segue.domain.handoff.rendering_template import (
     FOUR_SECTIONS_TEMPLATE,
+    JSON_TEMPLATE,
     SIX_SECTIONS_TEMPLATE,
     YAML_TEMPLATE,
 )
@@ -30,7 +31,7 @@ def how_to_hand_off(notation: OutputNotation) -> str:
             asked, template = _IN_SECTIONS, SIX_SECTIONS_TEMPLATE
         case OutputNotation.JSON:
             asked = _IN_BLOCK.format(word="json", fields=" with these fields, those that apply")
-            template = f"```yaml\n{YAML_TEMPLATE}```"
+            template = f"```json\n{JSON_TEMPLATE}```"
         case OutputNotation.YAML | OutputNotation.TASK_FILE:
             asked = _IN_BLOCK.format(
                 word="yaml", fields=" under a `## Handoff` heading; leave out what is empty"

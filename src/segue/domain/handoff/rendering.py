@@ -7,6 +7,13 @@ from enum import StrEnum
 
 from segue.domain.handoff.model import Decision, Handoff, OpenQuestion
 from segue.domain.handoff.rendering_markdown import render_four_sections, render_six_sections
+from segue.domain.handoff.rendering_template import (
+    FOUR_SECTIONS_TEMPLATE,
+    JSON_TEMPLATE,
+    SIX_SECTIONS_TEMPLATE,
+    TASK_FILE_TEMPLATE,
+    YAML_TEMPLATE,
+)
 from segue.domain.handoff.rendering_yaml import render_json, render_yaml
 from segue.domain.handoff.taskfile import render_task_file
 
@@ -61,6 +68,21 @@ NOTATION_FIELDS: dict[OutputNotation, frozenset[str]] = {
 def render_handoff(handoff: Handoff, notation: OutputNotation | str = OutputNotation.YAML) -> str:
     """The handoff in a notation; reading it back gives the same record on the fields that it has."""
     return _RENDERERS[OutputNotation(notation)](handoff)
+
+
+def render_template(notation: OutputNotation | str = OutputNotation.YAML) -> str:
+    """The empty form of a notation, to be filled in; the linter finds every part that was not."""
+    match OutputNotation(notation):
+        case OutputNotation.FOUR_SECTIONS:
+            return FOUR_SECTIONS_TEMPLATE
+        case OutputNotation.SIX_SECTIONS:
+            return SIX_SECTIONS_TEMPLATE
+        case OutputNotation.JSON:
+            return JSON_TEMPLATE
+        case OutputNotation.TASK_FILE:
+            return TASK_FILE_TEMPLATE
+        case OutputNotation.YAML:
+            return YAML_TEMPLATE
 
 
 def lost_fields(handoff: Handoff, notation: OutputNotation | str) -> tuple[str, ...]:

@@ -115,3 +115,116 @@ One bullet for each fact that must not be forgotten.
 ## Next Steps
 One bullet for each step, the first one first.
 """
+
+JSON_TEMPLATE = """\
+{
+  "outcome": "[completed | partial | failed | blocked]",
+  "what_was_done": ["[one thing you did and checked]"],
+  "decisions_made": [
+    {
+      "decision": "[choice]",
+      "rationale": "[why]"
+    }
+  ],
+  "files_created": [
+    {
+      "path": "[path]",
+      "purpose": "[purpose]",
+      "lines": "[range]"
+    }
+  ],
+  "files_modified": [
+    {
+      "path": "[path]",
+      "lines": "[range]",
+      "change_type": "[add | modify | delete | refactor]",
+      "description": "[description]"
+    }
+  ],
+  "commands_run": [
+    {
+      "command": "[command]",
+      "exit_code": "[number]",
+      "observation": "[what it showed]"
+    }
+  ],
+  "patterns_discovered": [
+    {
+      "pattern": "[pattern description]",
+      "location": "[where]",
+      "applies_to": ["[tags]"]
+    }
+  ],
+  "gotchas": [
+    {
+      "issue": "[issue]",
+      "discovered_in": "[where it was found]",
+      "mitigation": "[how to avoid]",
+      "severity": "[high | medium | low]"
+    }
+  ],
+  "failed_approaches": [
+    {
+      "approach": "[what was tried]",
+      "why": "[why it did not work]"
+    }
+  ],
+  "dependencies_for_next": [
+    {
+      "file": "[path]",
+      "reason": "[why needed]"
+    }
+  ],
+  "open_questions": [
+    {
+      "question": "[question]",
+      "context": "[why it matters]",
+      "recommendation": "[suggested answer]",
+      "blocking": "[true | false]"
+    }
+  ],
+  "suggested_next_steps": [
+    {
+      "step": "[what to do]",
+      "priority": "[high | medium | low]",
+      "depends_on": ["[dependencies]"]
+    }
+  ],
+  "blockers": [
+    {
+      "blocker": "[what stops the work]",
+      "impact": "[what cannot be done]",
+      "suggested_resolution": "[how to get on]",
+      "blocking_tasks": ["[tasks]"]
+    }
+  ],
+  "next_agent_context": "[what the next agent must know and do]"
+}
+"""
+
+TASK_FILE_TEMPLATE = f"""\
+# Task [ID]: [Name]
+
+## Metadata
+
+## Objective
+
+## Acceptance Criteria
+
+## Context Provided
+
+---
+
+## Execution Log
+
+---
+
+## Handoff
+
+```yaml
+{YAML_TEMPLATE}```
+
+---
+
+*Task completed: [timestamp]*
+"""

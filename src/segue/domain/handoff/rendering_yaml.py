@@ -17,7 +17,7 @@ _RESOLVER = Resolver()
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
-_NOT_IN_LISTS = frozenset(",[]{}:")
+_PLAIN_IN_LIST = re.compile(r"\w[\w./@ -]*")
 
 
 def render_yaml(handoff: Handoff) -> str:
@@ -87,7 +87,7 @@ def _value(content: Any) -> str:
 def _scalar(value: Any, *, indent: int = 0, in_list: bool = False) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
-    if _is_plain(value) and not (in_list and _NOT_IN_LISTS.intersection(value)):
+    if _is_plain(value) and (not in_list or _PLAIN_IN_LIST.fullmatch(value)):
         return value
     if _UNPRINTABLE.search(value):
         return _double_quoted(value)
