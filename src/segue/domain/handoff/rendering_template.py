@@ -69,8 +69,8 @@ next_agent_context: [what the next agent must know and do]
 
 FOUR_SECTIONS_TEMPLATE = """\
 ## Outcome
-completed, partial, failed or blocked. If not completed, add `## Blockers` (below each a bullet \
-`Suggested resolution:` and a bullet `Blocking tasks:`) and `## Next Steps`.
+completed, partial, failed or blocked. Unless completed, add `## Blockers` (below each, bullets \
+`Suggested resolution:` and `Blocking tasks:`) and `## Next Steps`.
 
 ## What Was Done
 One bullet for each thing you did. State only what you have checked.
