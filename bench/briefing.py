@@ -169,21 +169,29 @@ def _beginning(text: str, room: int, count: Callable[[str], int]) -> str:
 
 def _add(sums: Sums, document: Labelled, text: str, count: Callable[[str], int]) -> None:
     sums.tokens += count(text)
+    for field in _kept_fields(document, text):
+        sums.kept += 1
+        sums.kept_core += field in _CORE
+
+
+def _kept_fields(document: Labelled, text: str) -> Iterator[str]:
+    """The field of every item that is still there: its words in a row, or a line of its own much like it."""
     whole = _normalise(text)
-    lines = [frozenset(_normalise(line).split()) for line in text.splitlines() if line.strip()]
+    lines = [_normalise(line) for line in text.splitlines() if line.strip()]
+    changed = []
     for field, item in document.items:
-        if _is_in(item, whole, lines):
-            sums.kept += 1
-            sums.kept_core += field in _CORE
-
-
-def _is_in(item: str, whole: str, lines: list[frozenset[str]]) -> bool:
-    """Its words stand there in a row, or one line has at least as many words in common as not."""
-    words = _normalise(item)
-    if not words.strip() or words in whole:
-        return True
-    own = frozenset(words.split())
-    return any(2 * len(own & line) >= len(own | line) for line in lines)
+        words = _normalise(item)
+        if not words.strip() or words in whole:
+            yield field
+            lines = [line for line in lines if line != words]
+        else:
+            changed.append((field, frozenset(words.split())))
+    free = [frozenset(line.split()) for line in lines]
+    for field, own in changed:
+        alike = next((line for line in free if 2 * len(own & line) >= len(own | line)), None)
+        if alike is not None:
+            free.remove(alike)
+            yield field
 
 
 def _normalise(text: str) -> str:

@@ -11,9 +11,9 @@ from segue.domain.handoff.rendering_template import (
 )
 
 _CHECKED = (
-    "It is checked: `partial` needs blockers and next steps, `failed` a blocker with its resolution, `blocked` "
-    "one with the tasks it holds up; paths are relative to the project root; no placeholders, repetitions or "
-    "secrets; what you say about files and commands is compared with what really happened."
+    "It is checked: `partial` needs blockers and next steps, `failed` a blocker with its resolution, "
+    "`blocked` one with the tasks it holds up; paths are relative to the project root; no placeholders, "
+    "repetitions or secrets; what you say about files and commands is compared with what really happened."
 )
 _IN_SECTIONS = "End your reply with these sections. Only what stands there reaches the next agent."
 _IN_BLOCK = (
