@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from segue.domain.errors import UnknownName
 from segue.domain.handoff.extraction import Span
 from segue.domain.handoff.lint import Problem, check_handoff, has_errors, select_rules
-from segue.domain.handoff.lint_fix import fix_handoff
+from segue.domain.handoff.lint_fix import Fix, fix_handoff
 from segue.domain.handoff.lint_output import CheckedFile, Position, format_problems, locate
+from segue.domain.handoff.lint_patch import Patched, patch_source
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Severity
 from tests.handoff.strategies import handoffs
@@ -199,6 +200,41 @@ def test_a_repetition_goes_only_if_it_adds_nothing() -> None:
 def test_mending_twice_changes_nothing_more(handoff: Handoff) -> None:
     mended, _ = fix_handoff(handoff)
     assert fix_handoff(mended) == (mended, ())
+
+
+DOCUMENT = "Status: Done\n\n- src/a.py, L4-L9, Updated\n- src/a.py, L4-L9\n"
+
+
+def patch(*fixes: Fix) -> Patched:
+    first = DOCUMENT.index("src")
+    spans = {"outcome": Span(8, 12), "files_modified[0]": Span(first, DOCUMENT.index("\n", first))}
+    return patch_source(DOCUMENT, spans, fixes)
+
+
+def fix(field: str, before: str, after: str) -> Fix:
+    return Fix(code="H002", field=field, before=before, after=after)
+
+
+def test_fixes_change_only_the_words_in_question() -> None:
+    patched = patch(fix("outcome", "Done", "completed"), fix("files_modified[0].lines", "L4-L9", "4-9"))
+    assert patched.text == "Status: completed\n\n- src/a.py, 4-9, Updated\n- src/a.py, L4-L9\n"
+    assert len(patched.applied) == 2
+    assert patched.open == ()
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        fix("goal", "Done", "x"),
+        fix("outcome", "Finished", "completed"),
+        fix("files_modified[0].path", "a", "b"),
+        fix("files_modified[0]", "src/a.py", ""),
+    ],
+    ids=["unknown-place", "other-words", "words-twice", "repetition"],
+)
+def test_a_fix_whose_words_are_not_there_for_sure_is_left_to_a_person(unsure: Fix) -> None:
+    patched = patch(unsure)
+    assert (patched.text, patched.applied, patched.open) == (DOCUMENT, (), (unsure,))
 
 
 SOURCE = "# Report\n\noutcome: blocked\nblockers:\n  - x: 100%\n"

@@ -62,10 +62,12 @@ Key = tuple[int, int, int]
 
 @dataclass(slots=True)
 class Selection:
-    """The pieces that stay."""
+    """The pieces that stay; grows while a budget is filled."""
 
     parts: Sequence[PartOfBriefing]
+    """All that could be said."""
     kept: set[Key] = field(default_factory=set)
+    """The places of the pieces that are said."""
 
     def write_part(self, at: int) -> str:
         """A part with the pieces that stay."""
