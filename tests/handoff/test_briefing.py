@@ -231,6 +231,17 @@ def test_a_budget_is_kept_unless_only_what_must_stay_is_left(handoff: Handoff, b
     assert briefing.tokens == count_words(briefing.text)
 
 
+def test_a_budget_is_kept_by_a_counter_whose_parts_are_less_than_the_whole() -> None:
+    def count_steeply(text: str) -> int:
+        return len(text) ** 2 // 10_000
+
+    predecessor = left_by(what_was_done=[f"Did the thing number {number}" for number in range(60)])
+    least = brief_coder(predecessor, budget=0, count_tokens=count_steeply)
+    briefing = brief_coder(predecessor, budget=least.tokens + 60, count_tokens=count_steeply)
+    assert briefing.tokens <= least.tokens + 60
+    assert 0 < len(briefing.left_out) < 60
+
+
 @given(handoffs())
 @settings(max_examples=25, deadline=None)
 def test_the_same_records_give_the_same_text(handoff: Handoff) -> None:

@@ -127,6 +127,26 @@ def test_words_around_brackets_are_a_statement(text: str) -> None:
     assert codes(record(outcome="completed", what_was_done=[text])) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("/a", "is absolute"),
+        ("../a", "leaves the project"),
+        ("a/../../b/c", "leaves the project"),
+        ("a/..", "names no file"),
+    ],
+)
+def test_a_bad_path_is_told_in_plain_words(path: str, fault: str) -> None:
+    [problem] = check_handoff(record(outcome="completed", dependencies_for_next=[{"file": path}]))
+    assert problem.message == f'path "{path}" {fault}'
+
+
+def test_a_blank_task_is_no_task() -> None:
+    assert codes(record(outcome="blocked", blockers=[{"blocker": "No key", "blocking_tasks": [" "]}])) == [
+        "H012"
+    ]
+
+
 def test_partial_work_says_what_is_missing() -> None:
     [problem] = check_handoff(record(outcome="partial"))
     assert problem.message == "partial, but no blockers and no suggested_next_steps"
