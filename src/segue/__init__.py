@@ -1,8 +1,38 @@
 """Segue runs chains of AI coding agents durably, and makes the handoff between them a checked thing."""
 
+from segue.domain.briefing import Briefing, Predecessor, brief
 from segue.domain.errors import SegueError
-from segue.domain.handoff import Extraction, Handoff, extract_handoff, render_context_header
+from segue.domain.handoff import (
+    Extraction,
+    Handoff,
+    OutputNotation,
+    Problem,
+    check_handoff,
+    extract_handoff,
+    fix_handoff,
+    redact,
+    render_context_header,
+    render_handoff,
+    rewrite_task_file,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["Extraction", "Handoff", "SegueError", "__version__", "extract_handoff", "render_context_header"]
+__all__ = [
+    "Briefing",
+    "Extraction",
+    "Handoff",
+    "OutputNotation",
+    "Predecessor",
+    "Problem",
+    "SegueError",
+    "__version__",
+    "brief",
+    "check_handoff",
+    "extract_handoff",
+    "fix_handoff",
+    "redact",
+    "render_context_header",
+    "render_handoff",
+    "rewrite_task_file",
+]

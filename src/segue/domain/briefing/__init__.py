@@ -1,0 +1,7 @@
+"""What an agent is given at the start of its step, rendered from saved records alone."""
+
+from segue.domain.briefing.compose import brief
+from segue.domain.briefing.fencing import neutralise
+from segue.domain.briefing.values import Briefing, KnownFact, LeftOut, Predecessor
+
+__all__ = ["Briefing", "KnownFact", "LeftOut", "Predecessor", "brief", "neutralise"]

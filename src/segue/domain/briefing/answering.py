@@ -1,0 +1,39 @@
+"""How the agent is to hand off: the notation to answer in, and the rules it will be checked by."""
+
+from __future__ import annotations
+
+from segue.domain.handoff.rendering import OutputNotation
+from segue.domain.handoff.rendering_template import (
+    FOUR_SECTIONS_TEMPLATE,
+    JSON_TEMPLATE,
+    SIX_SECTIONS_TEMPLATE,
+    YAML_TEMPLATE,
+)
+
+_CHECKED = (
+    "It is checked: `partial` needs blockers and next steps, `failed` a blocker with its resolution, "
+    "`blocked` one with the tasks it holds up; paths are relative to the project root; no placeholders, "
+    "repetitions or secrets; what you say about files and commands is compared with what really happened."
+)
+_IN_SECTIONS = "End your reply with these sections. Only what stands there reaches the next agent."
+_IN_BLOCK = (
+    "End your reply with one `{word}` code block{fields}. Only what stands there reaches the next agent."
+)
+
+
+def how_to_hand_off(notation: OutputNotation) -> str:
+    """The last part of every briefing."""
+    match notation:
+        case OutputNotation.FOUR_SECTIONS:
+            asked, template = _IN_SECTIONS, FOUR_SECTIONS_TEMPLATE
+        case OutputNotation.SIX_SECTIONS:
+            asked, template = _IN_SECTIONS, SIX_SECTIONS_TEMPLATE
+        case OutputNotation.JSON:
+            asked = _IN_BLOCK.format(word="json", fields=" with these fields, those that apply")
+            template = f"```json\n{JSON_TEMPLATE}```"
+        case OutputNotation.YAML | OutputNotation.TASK_FILE:
+            asked = _IN_BLOCK.format(
+                word="yaml", fields=" under a `## Handoff` heading; leave out what is empty"
+            )
+            template = f"## Handoff\n\n```yaml\n{YAML_TEMPLATE}```"
+    return f"## How to hand off\n\n{asked} {_CHECKED}\n\n{template.rstrip()}"

@@ -1,0 +1,109 @@
+"""Puts a briefing together from saved records: the same records give the same text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from segue.domain.briefing.answering import how_to_hand_off
+from segue.domain.briefing.fencing import AFTER_FENCE, FENCE_CLOSE, FENCE_OPEN, clean, neutralise
+from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece, Selection, fit
+from segue.domain.briefing.reported import part_of
+from segue.domain.briefing.values import Briefing, KnownFact, Predecessor
+from segue.domain.handoff.rendering import OutputNotation
+from segue.domain.handoff.rendering_text import indent_after_first
+
+_CORRECTIONS = (
+    "## Corrections\n\n"
+    "Checked against the repository. Where the reports above say otherwise, they are wrong.\n\n"
+)
+_FACTS = "## Known from earlier work\n\n"
+_DECISIONS = "## Decisions of the human\n\n"
+
+
+def estimate_tokens(text: str) -> int:
+    """A quarter of the characters: stands in where the caller has no counter."""
+    return (len(text) + 3) // 4
+
+
+def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each named at the call)
+    *,
+    prompt: str,
+    agent_name: str,
+    job: str,
+    predecessors: Sequence[Predecessor] = (),
+    budget: int | None = None,
+    count_tokens: Callable[[str], int] = estimate_tokens,
+    corrections: Sequence[str] = (),
+    facts: Sequence[KnownFact] = (),
+    human_decisions: Sequence[str] = (),
+    notation: OutputNotation | str = OutputNotation.FOUR_SECTIONS,
+) -> Briefing:
+    """The briefing of a step: task, job, what came before, corrections, facts, decisions, how to hand off.
+
+    Within `budget` tokens if it can be; task, constraints, high gotchas, blockers and corrections stay.
+    """
+    said: set[Any] = set()
+    reported = [part_of(each, weight, said) for weight, each in enumerate(predecessors)]
+    parts = [*reported, _corrections(corrections), _facts(facts), _human_decisions(human_decisions)]
+    opening = f"# Task\n\n{prompt.strip()}\n\n" + f"## Your job: {agent_name}\n\n{job.strip()}".strip()
+    closing = how_to_hand_off(OutputNotation(notation))
+
+    def write(selection: Selection) -> str:
+        written = [selection.write_part(at) for at in range(len(parts))]
+        *handoffs, corrected, known, decided = written
+        blocks = [
+            opening,
+            _fenced("\n\n".join(each for each in handoffs if each)),
+            corrected,
+            _fenced(known),
+            decided,
+            closing,
+            selection.line_about_left_out(),
+        ]
+        return "\n\n".join(block for block in blocks if block) + "\n"
+
+    selection = fit(parts, budget, count_tokens, write)
+    text = write(selection)
+    left_out = tuple(left for _, left in selection.left_out())
+    return Briefing(text=text, left_out=left_out, tokens=count_tokens(text))
+
+
+def _fenced(text: str) -> str:
+    return f"{FENCE_OPEN}\n{text}\n{FENCE_CLOSE}\n\n{AFTER_FENCE}" if text else ""
+
+
+def _corrections(corrections: Sequence[str]) -> PartOfBriefing:
+    # Written by the verifier, but with names from the agent's own claims in them.
+    pieces = tuple(
+        Piece(text=_bullet(neutralise(each)), rank=NEVER_CUT, field=f"corrections[{at}]")
+        for at, each in enumerate(corrections)
+    )
+    return PartOfBriefing(groups=(Group(opening=_CORRECTIONS, pieces=pieces, label="corrections"),))
+
+
+def _facts(facts: Sequence[KnownFact]) -> PartOfBriefing:
+    pieces = tuple(
+        Piece(text=_bullet(neutralise(_describe(each))), rank=8 if each.is_stale else 6, field=f"facts[{at}]")
+        for at, each in enumerate(facts)
+    )
+    return PartOfBriefing(groups=(Group(opening=_FACTS, pieces=pieces, label="known facts"),))
+
+
+def _describe(fact: KnownFact) -> str:
+    about = f" ({', '.join(fact.about)})" if fact.about else ""
+    stale = " [stale: the code has changed since; check it first]" if fact.is_stale else ""
+    return f"{fact.kind}: {fact.text}{about}{stale}"
+
+
+def _human_decisions(decisions: Sequence[str]) -> PartOfBriefing:
+    pieces = tuple(
+        Piece(text=_bullet(clean(each).strip()), rank=1, field=f"human_decisions[{at}]")
+        for at, each in enumerate(decisions)
+    )
+    group = Group(opening=_DECISIONS, pieces=pieces, label="decisions of the human")
+    return PartOfBriefing(groups=(group,))
+
+
+def _bullet(text: str) -> str:
+    return "- " + indent_after_first(text, 2)

@@ -1,0 +1,318 @@
+"""The rules find what is wrong, say where, and mend what can be mended; the docs hold the examples."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from strategies import handoffs
+
+from segue.domain.errors import UnknownName
+from segue.domain.handoff.extraction import Span
+from segue.domain.handoff.lint import Problem, check_handoff, has_errors, select_rules
+from segue.domain.handoff.lint_fix import Fix, fix_handoff
+from segue.domain.handoff.lint_output import CheckedFile, Position, format_problems, locate
+from segue.domain.handoff.lint_patch import Patched, patch_source
+from segue.domain.handoff.model import Handoff
+from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Severity
+
+PAGE = Path(__file__).parents[2] / "docs" / "lint.md"
+_EXAMPLE = re.compile(r"^(Fails|Passes):\n\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def parts_of_page() -> dict[str, str]:
+    """Heading (`H001 outcome-missing (error)`) -> the text below it."""
+    pieces = re.split(r"^## (H\d{3} .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+def examples() -> list[Any]:
+    return [
+        pytest.param(heading[:4], word, text, id=f"{heading[:4]}-{word.lower()}")
+        for heading, body in parts_of_page().items()
+        for word, text in _EXAMPLE.findall(body)
+    ]
+
+
+def record(**fields: Any) -> Handoff:
+    return Handoff.model_validate(fields)
+
+
+def codes(handoff: Handoff) -> list[str]:
+    return [problem.code for problem in check_handoff(handoff)]
+
+
+def test_the_page_explains_every_rule_with_both_examples() -> None:
+    parts = parts_of_page()
+    assert list(parts) == [f"{rule.code} {rule.name} ({rule.severity})" for rule in RULES]
+    for body in parts.values():
+        assert [word for word, _ in _EXAMPLE.findall(body)] == ["Fails", "Passes"]
+
+
+def test_the_page_gives_every_rule_in_its_own_words() -> None:
+    for rule, body in zip(RULES, parts_of_page().values(), strict=True):
+        assert rule.doc.rstrip(".") in " ".join(body.split())
+
+
+@pytest.mark.parametrize(("code", "word", "text"), examples())
+def test_the_examples_of_the_page_fail_and_pass(code: str, word: str, text: str) -> None:
+    found = set(codes(Handoff.model_validate(yaml.safe_load(text))))
+    assert found == ({code} if word == "Fails" else set())
+
+
+def test_codes_stand_in_order_and_once() -> None:
+    assert [rule.code for rule in RULES] == sorted(RULES_BY_CODE)
+
+
+def test_statements_may_be_poor_and_still_be_no_error() -> None:
+    warnings = {rule.code for rule in RULES if rule.severity is Severity.WARNING}
+    assert warnings == {"H030", "H031", "H040"}
+    assert not has_errors(check_handoff(record(outcome="completed", what_was_done=["TODO"])))
+    assert has_errors(check_handoff(record(what_was_done=["Did it"])))
+
+
+@given(handoffs())
+@settings(max_examples=40, deadline=None)
+def test_no_handoff_makes_a_rule_raise(handoff: Handoff) -> None:
+    assert all(problem.code in RULES_BY_CODE for problem in check_handoff(handoff))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "~/notes.md",
+        "C:\\x",
+        "\\\\host\\x",
+        "a/../../b",
+        "..",
+        "./",
+        ".",
+        "file:///a",
+        "$HOME/a",
+    ],
+)
+def test_a_path_that_leaves_the_project_is_found(path: str) -> None:
+    assert codes(record(outcome="completed", files_created=[{"path": path}])) == ["H020"]
+
+
+@pytest.mark.parametrize(
+    "path", ["a.py", "./a.py", "src/[id]/page.tsx", "a/../b", "..env", "Makefile", "docs/"]
+)
+def test_a_path_inside_the_project_is_fine(path: str) -> None:
+    assert codes(record(outcome="completed", files_created=[{"path": path}])) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "fine"), [("1-1", True), ("all", True), ("0-3", False), ("3-2", False), ("7", False)]
+)
+def test_a_range_of_lines_is_two_numbers_or_all(lines: str, fine: bool) -> None:
+    assert (codes(record(outcome="completed", files_modified=[{"path": "a", "lines": lines}])) == []) is fine
+
+
+@pytest.mark.parametrize(
+    "text", ["[path]", "TODO", "...", "…", "<description>", "{{step}}", "-", "N/A", "`[why needed]`"]
+)
+def test_what_a_template_left_behind_is_a_placeholder(text: str) -> None:
+    assert codes(record(outcome="completed", what_was_done=[text])) == ["H030"]
+
+
+@pytest.mark.parametrize("text", ["[docs](a.md)", "Removed a TODO", "日本語", "[x] and more", "vec<T>"])
+def test_words_around_brackets_are_a_statement(text: str) -> None:
+    assert codes(record(outcome="completed", what_was_done=[text])) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("/a", "is absolute"),
+        ("../a", "leaves the project"),
+        ("a/../../b/c", "leaves the project"),
+        ("a/..", "names no file"),
+    ],
+)
+def test_a_bad_path_is_told_in_plain_words(path: str, fault: str) -> None:
+    [problem] = check_handoff(record(outcome="completed", dependencies_for_next=[{"file": path}]))
+    assert problem.message == f'path "{path}" {fault}'
+
+
+def test_a_blank_task_is_no_task() -> None:
+    assert codes(record(outcome="blocked", blockers=[{"blocker": "No key", "blocking_tasks": [" "]}])) == [
+        "H012"
+    ]
+
+
+def test_partial_work_says_what_is_missing() -> None:
+    [problem] = check_handoff(record(outcome="partial"))
+    assert problem.message == "partial, but no blockers and no suggested_next_steps"
+
+
+def test_an_outcome_by_another_name_obliges_all_the_same() -> None:
+    assert codes(record(outcome="Stuck")) == ["H002", "H012"]
+
+
+def test_a_problem_points_to_its_own_place_or_to_the_nearest_one() -> None:
+    handoff = record(outcome="done", gotchas=[{"issue": "A", "severity": "bad"}, {"issue": "a"}])
+    spans = {"outcome": Span(0, 4), "gotchas[0]": Span(10, 20)}
+    found = {problem.field: problem.span for problem in check_handoff(handoff, spans)}
+    assert found == {"outcome": Span(0, 4), "gotchas[0].severity": Span(10, 20), "gotchas[1]": None}
+
+
+def test_rules_are_chosen_by_code_or_by_its_beginning() -> None:
+    assert [rule.code for rule in select_rules(["H01"], ["H012"])] == ["H010", "H011"]
+    assert len(select_rules()) == len(RULES)
+    assert [rule.code for rule in select_rules(ignore=["h0"])] == []
+
+
+def test_a_rule_that_does_not_exist_is_named() -> None:
+    with pytest.raises(UnknownName, match='no rule "H999"'):
+        select_rules(["H999"])
+
+
+def test_mending_puts_values_paths_lines_and_tags_right() -> None:
+    handoff = record(
+        outcome="Done",
+        files_modified=[
+            {"path": "./`a.py`", "lines": "L4-L9", "change_type": "Updated"},
+            {"path": "./b", "lines": "7"},
+        ],
+        gotchas=[{"issue": "A", "severity": "CRITICAL"}],
+        patterns_discovered=[{"pattern": "P", "applies_to": ["UserState", "user_state", "Über uns"]}],
+    )
+    mended, fixes = fix_handoff(handoff)
+    assert mended.outcome == "completed"
+    assert mended.files_modified[0].lines == "4-9"
+    assert mended.files_modified[0].change_type == "modify"
+    assert mended.files_modified[1].path == "b"
+    assert mended.files_modified[1].lines == "7-7"
+    assert mended.gotchas[0].severity == "high"
+    assert mended.patterns_discovered[0].applies_to == ("user-state", "user-state", "über-uns")
+    assert ("H002", "outcome", "Done", "completed") in [(f.code, f.field, f.before, f.after) for f in fixes]
+
+
+def test_mending_leaves_alone_what_it_would_have_to_guess() -> None:
+    handoff = record(outcome="mostly", files_modified=[{"path": "/abs", "lines": "9-4"}])
+    assert fix_handoff(handoff) == (handoff, ())
+
+
+def test_a_repetition_goes_only_if_it_adds_nothing() -> None:
+    handoff = record(
+        what_was_done=["Built it", "built it."],
+        decisions_made=[
+            {"decision": "JWT", "rationale": "No state"},
+            "JWT",
+            {"decision": "JWT", "rationale": "Fast"},
+        ],
+    )
+    mended, fixes = fix_handoff(handoff)
+    assert mended.what_was_done == ("Built it",)
+    assert [d.rationale for d in mended.decisions_made] == ["No state", "Fast"]
+    assert [fix.field for fix in fixes] == ["what_was_done[1]", "decisions_made[1]"]
+
+
+@given(handoffs())
+@settings(max_examples=40, deadline=None)
+def test_mending_twice_changes_nothing_more(handoff: Handoff) -> None:
+    mended, _ = fix_handoff(handoff)
+    assert fix_handoff(mended) == (mended, ())
+
+
+DOCUMENT = "Status: Done\n\n- src/a.py, L4-L9, Updated\n- src/a.py, L4-L9\n"
+
+
+def patch(*fixes: Fix) -> Patched:
+    first = DOCUMENT.index("src")
+    spans = {"outcome": Span(8, 12), "files_modified[0]": Span(first, DOCUMENT.index("\n", first))}
+    return patch_source(DOCUMENT, spans, fixes)
+
+
+def fix(field: str, before: str, after: str) -> Fix:
+    return Fix(code="H002", field=field, before=before, after=after)
+
+
+def test_fixes_change_only_the_words_in_question() -> None:
+    patched = patch(fix("outcome", "Done", "completed"), fix("files_modified[0].lines", "L4-L9", "4-9"))
+    assert patched.text == "Status: completed\n\n- src/a.py, 4-9, Updated\n- src/a.py, L4-L9\n"
+    assert len(patched.applied) == 2
+    assert patched.open == ()
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        fix("goal", "Done", "x"),
+        fix("outcome", "Finished", "completed"),
+        fix("files_modified[0].path", "a", "b"),
+        fix("files_modified[0]", "src/a.py", ""),
+    ],
+    ids=["unknown-place", "other-words", "words-twice", "repetition"],
+)
+def test_a_fix_whose_words_are_not_there_for_sure_is_left_to_a_person(unsure: Fix) -> None:
+    patched = patch(unsure)
+    assert (patched.text, patched.applied, patched.open) == (DOCUMENT, (), (unsure,))
+
+
+SOURCE = "# Report\n\noutcome: blocked\nblockers:\n  - x: 100%\n"
+
+
+def checked() -> list[CheckedFile]:
+    span = Span(SOURCE.index("blockers"), SOURCE.index("blockers") + 8)
+    problem = Problem(
+        code="H012", field="blockers", message="blocked, but no tasks: 100%", remedy="list\nthem", span=span
+    )
+    elsewhere = Problem(code="H030", field="goal", message="empty", remedy="fill", severity=Severity.WARNING)
+    return [CheckedFile(path="a b,c.md", source=SOURCE, problems=[problem, elsewhere])]
+
+
+def test_text_output_is_path_line_column_code_message() -> None:
+    assert format_problems(checked()).splitlines() == [
+        "a b,c.md:4:1: H012 blocked, but no tasks: 100% [blockers]",
+        "a b,c.md:1:1: H030 empty [goal]",
+    ]
+
+
+def test_github_output_escapes_what_would_end_a_command() -> None:
+    first, second = format_problems(checked(), "github").splitlines()
+    assert first == (
+        "::error file=a b%2Cc.md,line=4,col=1,title=H012::blocked, but no tasks: 100%25; list%0Athem"
+        " (blockers)"
+    )
+    assert second.startswith("::warning file=")
+
+
+def test_json_output_holds_everything_a_program_needs() -> None:
+    [row, _] = json.loads(format_problems(checked(), "json"))
+    assert (row["path"], row["line"], row["column"], row["end_column"]) == ("a b,c.md", 4, 1, 9)
+    assert (row["code"], row["severity"], row["field"], row["remedy"]) == (
+        "H012",
+        "error",
+        "blockers",
+        "list\nthem",
+    )
+
+
+def test_sarif_output_names_rules_levels_and_regions() -> None:
+    log = json.loads(format_problems(checked(), "sarif"))
+    assert log["version"] == "2.1.0"
+    [run] = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    error, warning = run["results"]
+    assert rules[error["ruleIndex"]]["id"] == error["ruleId"] == "H012"
+    assert (error["level"], warning["level"]) == ("error", "warning")
+    location = error["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "a%20b,c.md"
+    assert location["region"] == {"startLine": 4, "startColumn": 1, "endLine": 4, "endColumn": 9}
+
+
+def test_no_problems_are_no_text() -> None:
+    assert format_problems([CheckedFile(path="a.md", source="", problems=[])]) == ""
+
+
+def test_places_are_counted_from_one() -> None:
+    assert locate("ab\ncd", 0) == Position(1, 1)
+    assert locate("ab\ncd", 4) == Position(2, 2)

@@ -1,0 +1,23 @@
+"""The law of all notations: what Segue writes, Segue reads back as the same record."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from strategies import handoffs, line
+
+from segue.domain.handoff import Handoff, Notation, extract_handoff
+from segue.domain.handoff.rendering import NOTATION_FIELDS, OutputNotation, render_handoff
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(Notation, "YAML"), reason="needs the extractor that reads every notation"
+)
+
+
+@pytest.mark.parametrize("notation", list(OutputNotation))
+@given(handoff=handoffs(line))
+@settings(max_examples=50, deadline=None)
+def test_what_is_written_reads_back_as_the_same_record(notation: OutputNotation, handoff: Handoff) -> None:
+    kept = NOTATION_FIELDS[notation]
+    read = extract_handoff(render_handoff(handoff, notation)).handoff or Handoff()
+    assert {name: getattr(read, name) for name in kept} == {name: getattr(handoff, name) for name in kept}
