@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import any_text, handoffs
 
 from segue.domain.briefing import Briefing, KnownFact, Predecessor, brief, neutralise
 from segue.domain.handoff import extract_handoff
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rendering import OutputNotation
+from tests.handoff.strategies import any_text, handoffs
 
 
 def count_words(text: str) -> int:

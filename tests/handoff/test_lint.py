@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import given, settings
-from strategies import handoffs
 
 from segue.domain.errors import UnknownName
 from segue.domain.handoff.extraction import Span
@@ -20,6 +19,7 @@ from segue.domain.handoff.lint_output import CheckedFile, Position, format_probl
 from segue.domain.handoff.lint_patch import Patched, patch_source
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Severity
+from tests.handoff.strategies import handoffs
 
 PAGE = Path(__file__).parents[2] / "docs" / "lint.md"
 _EXAMPLE = re.compile(r"^(Fails|Passes):\n\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)

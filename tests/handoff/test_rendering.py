@@ -7,8 +7,6 @@ import json
 import pytest
 import yaml
 from hypothesis import given, settings
-from reading import read_sections
-from strategies import handoffs, markdown_text, signs
 
 from segue.domain.handoff.model import Decision, Handoff, NextStep, OpenQuestion
 from segue.domain.handoff.rendering import (
@@ -18,6 +16,8 @@ from segue.domain.handoff.rendering import (
     render_context_header,
     render_handoff,
 )
+from tests.handoff.reading import read_sections
+from tests.handoff.strategies import handoffs, markdown_text, signs
 
 
 @given(handoffs())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from strategies import handoffs, line
 
 from segue.domain.handoff import Handoff, Notation, extract_handoff
 from segue.domain.handoff.rendering import NOTATION_FIELDS, OutputNotation, render_handoff
+from tests.handoff.strategies import handoffs, line
 
 pytestmark = pytest.mark.skipif(
     not hasattr(Notation, "YAML"), reason="needs the extractor that reads every notation"

@@ -6,7 +6,6 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import handoffs
 
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rendering import render_handoff
@@ -16,6 +15,7 @@ from segue.domain.handoff.taskfile import (
     render_task_file,
     rewrite_task_file,
 )
+from tests.handoff.strategies import handoffs
 
 NEW = Handoff(outcome="completed", what_was_done=("Added it",))
 
