@@ -350,11 +350,15 @@ class TestAServerThatGoesAway:
         self, postgres: str, postgres_url: str
     ) -> None:
         database = await open_database(postgres_url)
-        with pytest.raises(StorageError, match="cannot use the database postgresql") as caught:
+
+        async def be_cut_off() -> None:
             async with database.begin() as work:
                 await work.workers.all()
                 cut_connections(postgres, postgres_url)
                 await work.workers.all()
+
+        with pytest.raises(StorageError, match="cannot use the database postgresql") as caught:
+            await be_cut_off()
         assert "\n" not in str(caught.value)
         assert len(await add_pipelines(database, 1)) == 1
         await database.close()
