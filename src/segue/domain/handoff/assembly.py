@@ -1,0 +1,138 @@
+"""Makes a handoff, with the place of each statement, out of drafts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Piece, Span
+from segue.domain.handoff.model import Handoff
+from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.outcome import decide
+from segue.domain.handoff.parts import HEADLINES
+
+_FIELDS = (
+    Topic.GOAL, Topic.CONSTRAINTS, Topic.DONE, Topic.DECISIONS, Topic.CREATED, Topic.MODIFIED, Topic.CHECKS, Topic.PATTERNS,
+    Topic.GOTCHAS, Topic.FAILED, Topic.READING, Topic.QUESTIONS, Topic.NEXT, Topic.BLOCKERS, Topic.CONTEXT, Topic.BRIEF,
+)  # fmt: skip
+_TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
+_GAP = re.compile(r"[\s>|*+\u2022-]*(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
+
+
+def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Span]]:
+    """The record, from the most trusted draft to the least: each fills only what is still empty."""
+    values: dict[str, Any] = {}
+    spans: dict[str, Span] = {}
+    for topic in _FIELDS:
+        entries = next((found for draft in drafts if (found := list(draft.of(topic)))), [])
+        if not entries:
+            continue
+        if topic in TEXT_TOPICS:
+            piece = _run(text, entries)
+            values[topic.value] = piece.text
+            spans[topic.value] = Span(piece.start, piece.end)
+        else:
+            values[topic.value] = _items(topic, entries, spans)
+    if Topic.CREATED.value in values and Topic.MODIFIED.value in values:
+        _tell_apart(values, spans)
+    outcome = decide(item for draft in drafts for item in draft.evidence)
+    if outcome is not None:
+        values["outcome"] = outcome[0]
+        spans["outcome"] = Span(outcome[1].start, outcome[1].end)
+    values["other_sections"] = tuple(_sections(text, drafts, spans))
+    return Handoff.model_validate(values), spans
+
+
+def _run(text: str, entries: Sequence[Entry]) -> Piece:
+    """The first text, with what follows it directly."""
+    first = last = entries[0].whole
+    for entry in entries[1:]:
+        gap = text[last.end : entry.whole.start]
+        if entry.whole.start < last.end or len(gap) > 200 or not _GAP.fullmatch(gap):
+            break
+        last = entry.whole
+    if last is first:
+        return first
+    return Piece(text[first.start : last.end], first.start, last.end)
+
+
+def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    seen: set[str] = set()
+    for entry in entries:
+        headline = dict(entry.parts).get(HEADLINES.get(topic, ""), entry.whole)
+        if headline.text in seen and topic in (Topic.CREATED, Topic.MODIFIED, Topic.DONE, Topic.CHECKS, Topic.NEXT):
+            continue
+        seen.add(headline.text)
+        where = f"{topic.value}[{len(found)}]"
+        spans[where] = Span(entry.whole.start, entry.whole.end)
+        found.append(_item(topic, entry, headline, where, spans))
+    return tuple(found)
+
+
+def _item(topic: Topic, entry: Entry, headline: Piece, where: str, spans: dict[str, Span]) -> Any:
+    name = HEADLINES.get(topic)
+    if name is None:
+        return entry.whole.text
+    value: dict[str, Any] = {name: headline.text}
+    spans[f"{where}.{name}"] = Span(headline.start, headline.end)
+    for part, piece in entry.parts:
+        if part == name:
+            continue
+        if part in _TUPLES:
+            value[part] = (*value.get(part, ()), piece.text)
+            continue
+        if part == "exit_code":
+            if not piece.text.lstrip("-").isdigit():
+                continue
+            value[part] = int(piece.text)
+        elif part == "blocking":
+            value[part] = piece.text.casefold() in ("true", "yes", "y", "1", "on")
+        else:
+            value[part] = piece.text
+        if piece.start >= 0:
+            spans[f"{where}.{part}"] = Span(piece.start, piece.end)
+    return value
+
+
+def _tell_apart(values: dict[str, Any], spans: dict[str, Span]) -> None:
+    """A file that was created is not modified as well."""
+    created = {item["path"] for item in values["files_created"]}
+    kept = [at for at, item in enumerate(values["files_modified"]) if item["path"] not in created]
+    if len(kept) == len(values["files_modified"]):
+        return
+    old = {name: spans.pop(name) for name in list(spans) if name.startswith("files_modified[")}
+    for new, at in enumerate(kept):
+        for name, span in old.items():
+            if name.startswith(f"files_modified[{at}]"):
+                spans[f"files_modified[{new}]{name[len(f'files_modified[{at}]') :]}"] = span
+    values["files_modified"] = tuple(values["files_modified"][at] for at in kept)
+
+
+def _sections(text: str, drafts: Sequence[Draft], spans: dict[str, Span]) -> Iterator[dict[str, str]]:
+    """What maps to no field, neighbours under one heading as one."""
+    count = 0
+    for heading, piece in _joined(text, drafts):
+        where = f"other_sections[{count}]"
+        spans[where] = spans[f"{where}.text"] = Span(piece.start, piece.end)
+        yield {"heading": heading, "text": piece.text}
+        count += 1
+
+
+def _joined(text: str, drafts: Sequence[Draft]) -> Iterator[tuple[str, Piece]]:
+    held: tuple[str, Piece] | None = None
+    for draft in drafts:
+        for entry in draft.of(Topic.ASIDE):
+            yield dict(entry.parts).get("heading", Piece("", 0, 0)).text, entry.whole
+        for heading, piece in draft.others:
+            if held and held[0] == heading and 0 <= piece.start - held[1].end < 200:
+                gap = text[held[1].end : piece.start]
+                if _GAP.fullmatch(gap):
+                    held = (heading, Piece(text[held[1].start : piece.end], held[1].start, piece.end))
+                    continue
+            if held:
+                yield held
+            held = (heading, piece)
+    if held:
+        yield held

@@ -1,0 +1,226 @@
+"""Finds the YAML and JSON documents in a text: the whole of it, front matter, fences, lines under `Handoff`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from segue.domain.handoff.draft import Draft
+from segue.domain.handoff.json_reader import read_json
+from segue.domain.handoff.lenient import read_lenient
+from segue.domain.handoff.structured import is_canonical, is_handoff, read_tree
+from segue.domain.handoff.tree import Mapping, Node, Refused
+from segue.domain.handoff.yaml_reader import read_yaml
+
+_KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?:[ \t\r]|$)")
+_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*$", re.MULTILINE)
+_HANDOFF_HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*\bhand[- ]?off\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
+_MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
+_SPACES = " \t\r\n\ufeff"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Document:
+    """A YAML or JSON document and what it states."""
+
+    notation: str
+    draft: Draft
+
+
+@dataclass(slots=True)
+class Found:
+    """The documents in a text, and the part of it that is left to be read as Markdown."""
+
+    documents: list[Document] = field(default_factory=list)
+    body: tuple[int, int] = (0, 0)
+    taken: set[int] = field(default_factory=set)
+    """Where the contents of fences begin that were read as documents."""
+    notes: list[str] = field(default_factory=list)
+
+
+def find_documents(text: str) -> Found:
+    """All handoffs in `text` that are written as YAML or JSON, most trusted first."""
+    found = Found(body=_unwrap(text))
+    start, end = found.body
+    begin = _skip_space(text, start, end)
+    if text[begin : begin + 1] in ("{", "[") and _whole_json(found, text, begin, end):
+        return found
+    matter = _front_matter(text, begin, end)
+    rest = _skip_space(text, matter[1] if matter else begin, end)
+    if _looks_like_yaml(text, rest, end) and _whole_yaml(found, text, begin, end, matter):
+        return found
+    if matter:
+        _read_front_matter(found, text, matter)
+    _read_fences(found, text, found.body[0], end)
+    if not found.documents:
+        _read_under_heading(found, text, found.body[0], end)
+    return found
+
+
+def _skip_space(text: str, start: int, end: int) -> int:
+    while start < end and text[start] in _SPACES:
+        start += 1
+    return start
+
+
+def _unwrap(text: str) -> tuple[int, int]:
+    """A reply that is one Markdown fence is what stands in it."""
+    start, end = _skip_space(text, 0, len(text)), len(text)
+    opening = _FENCE.match(text, start)
+    if opening is None or opening[2].casefold() not in _MARKDOWN - {""}:
+        return start if start and text[0] == "\ufeff" else 0, end
+    stripped = text.rstrip()
+    if stripped.endswith(opening[1]) and len(stripped) > opening.end():
+        return min(opening.end() + 1, len(stripped)), len(stripped) - len(opening[1])
+    return opening.end(), end
+
+
+def _whole_json(found: Found, text: str, start: int, end: int) -> bool:
+    try:
+        node, mended = read_json(text, start, len(text[:end].rstrip()))
+    except Refused as refused:
+        found.notes.append(f"not read as JSON: {refused}")
+        return False
+    if not isinstance(node, Mapping):
+        return False
+    _take(found, "json", text, node)
+    if mended:
+        found.notes.append(f"JSON was mended: {', '.join(mended)}")
+    found.body = (end, end)
+    return True
+
+
+def _front_matter(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where the lines between a leading `---` and the next one stand, with both."""
+    if not text.startswith("---", start) or text[start + 3 : start + 4] not in ("\n", "\r", " "):
+        return None
+    close = re.compile(r"^(?:---|\.\.\.)[ \t\r]*$", re.MULTILINE).search(text, start + 4, end)
+    if close is None:
+        return None
+    first = _skip_space(text, start + 3, close.start())
+    return (start, close.end()) if _KEY_LINE.match(text, first) or first == close.start() else None
+
+
+def _looks_like_yaml(text: str, start: int, end: int) -> bool:
+    """True if the unindented lines at the top are keys, and none is a heading."""
+    keys = 0
+    for line in text[start : min(end, start + 3000)].split("\n")[:60]:
+        if line.startswith(("# ", "## ", "### ", "```", "* ", "|", "> ")):
+            return False
+        if not line.strip() or line[0] in " \t-#}]":
+            continue
+        if not _KEY_LINE.match(line):
+            return False
+        keys += 1
+    return keys > 1
+
+
+def _whole_yaml(found: Found, text: str, start: int, end: int, matter: tuple[int, int] | None) -> bool:
+    try:
+        nodes = read_yaml(text, start, end)
+    except Refused as refused:
+        begin = matter[1] if matter else start
+        node = _mend(found, text, begin, end, str(refused))
+        if node is None:
+            return False
+        nodes = [node]
+        if matter:
+            _read_front_matter(found, text, matter)
+    mappings = [node for node in nodes if isinstance(node, Mapping)]
+    if not any(is_handoff(node) for node in mappings):
+        return False
+    for node in mappings:
+        _take(found, "yaml", text, node)
+    found.body = (end, end)
+    return True
+
+
+def _mend(found: Found, text: str, start: int, end: int, reason: str) -> Node | None:
+    try:
+        node = read_lenient(text, start, end)
+    except Refused:
+        found.notes.append(f"not read as YAML: {reason}")
+        return None
+    if not is_handoff(node):
+        return None
+    found.notes.append(f"invalid YAML ({reason}) was read line by line")
+    return node
+
+
+def _read_front_matter(found: Found, text: str, matter: tuple[int, int]) -> None:
+    first = text.find("\n", matter[0], matter[1]) + 1
+    last = text.rfind("\n", first, matter[1])
+    try:
+        nodes = read_yaml(text, first, max(first, last))
+    except Refused as refused:
+        try:
+            nodes = [read_lenient(text, first, max(first, last))]
+            found.notes.append(f"invalid front matter ({refused}) was read line by line")
+        except Refused:
+            found.notes.append(f"front matter was not read: {refused}")
+            nodes = []
+    for node in nodes:
+        if isinstance(node, Mapping):
+            _take(found, "yaml", text, node)
+    found.body = (matter[1], found.body[1])
+
+
+def _read_fences(found: Found, text: str, start: int, end: int) -> None:
+    for opening in _FENCE.finditer(text, start, end):
+        if opening[2].casefold() not in ("yaml", "yml", "json", "jsonc", ""):
+            continue
+        close = text.find("\n" + opening[1][:3], opening.end(), end)
+        first = opening.end() + 1
+        if close < 0 or close <= first or close - first > 200_000:
+            continue
+        node = _fenced(found, text, opening[2].casefold(), first, close)
+        if node is not None:
+            found.taken.add(first)
+            _take(found, "json" if text[_skip_space(text, first, close)] in "{[" else "yaml", text, node)
+
+
+def _fenced(found: Found, text: str, kind: str, start: int, end: int) -> Node | None:
+    begin = _skip_space(text, start, end)
+    try:
+        if text[begin : begin + 1] in ("{", "["):
+            node = read_json(text, begin, end)[0]
+        elif kind in ("yaml", "yml") or _looks_like_yaml(text, begin, end):
+            node = next(iter(read_yaml(text, start, end)), None) or _nothing()
+        else:
+            return None
+    except Refused as refused:
+        if kind not in ("yaml", "yml") or "alias" in str(refused):
+            if "alias" in str(refused):
+                found.notes.append(f"not read as YAML: {refused}")
+            return None
+        return _mend(found, text, start, end, str(refused))
+    return node if is_handoff(node) else None
+
+
+def _nothing() -> Node:
+    return Mapping((), 0, 0)
+
+
+def _read_under_heading(found: Found, text: str, start: int, end: int) -> None:
+    """YAML without a fence, in the lines under a heading that says `Handoff`."""
+    for heading in _HANDOFF_HEADING.finditer(text, start, end):
+        first = _skip_space(text, heading.end(), end)
+        if not _looks_like_yaml(text, first, end):
+            continue
+        stop = re.compile(r"^(?:#{1,6}[ \t]|---[ \t\r]*$|```)", re.MULTILINE).search(text, first, end)
+        last = stop.start() if stop else end
+        try:
+            nodes = read_yaml(text, first, last)
+        except Refused as refused:
+            node = _mend(found, text, first, last, str(refused))
+            nodes = [node] if node is not None else []
+        for node in nodes:
+            if is_canonical(node) or is_handoff(node):
+                _take(found, "yaml", text, node)
+                return
+
+
+def _take(found: Found, notation: str, text: str, node: Node) -> None:
+    draft = Draft()
+    read_tree(draft, text, node)
+    found.documents.append(Document(notation=notation, draft=draft))

@@ -1,0 +1,93 @@
+"""Tells from an agent's words how the work ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from segue.domain.handoff.draft import Evidence
+from segue.domain.handoff.model import Outcome
+from segue.domain.handoff.vocabulary import words_of
+
+WORDS: dict[Outcome, str] = {
+    Outcome.BLOCKED: "blocked; stuck; on hold; halted; blockiert; bloqué; bloqueado; заблокировано; 阻塞; 被阻塞; ブロック中",
+    Outcome.FAILED: """failed; failure; fail; rejected; reject; aborted; cancelled; canceled; broken; unsuccessful; gescheitert;
+        fehlgeschlagen; échec; fallido; falhou; провал; не удалось; 失败; 失敗; 실패""",
+    Outcome.PARTIAL: """partial; partially; partly; in progress; progress; wip; ongoing; incomplete; unfinished; not complete;
+        not completed; not done; not finished; not started; not yet; not deployed; not merged; not tested; not verified; pending; mostly; nearly; almost;
+        iterate; changes requested; request changes; needs work; needs changes; paused; underway; halfway; started; awaiting;
+        remaining; modify; needs attention; not implemented; not run; nothing is; teilweise; in arbeit; nicht; noch nicht; offen;
+        partiel; en cours; parcial; en curso; em andamento; pendiente; pendente; частично; в процессе; в работе; не сделано;
+        parziale; in corso; 部分; 进行中; 進行中; 未完成; 尚未; 仍未; 未验证; 未着手; 一部; 진행 중; 진행중; 미완료; 미배포; 일부""",
+    Outcome.COMPLETED: """complete; completed; done; finished; success; succeeded; successful; successfully; shipped; merged;
+        delivered; pass; passed; passing; approve; approved; accomplished; resolved; fixed; released; live; closed; green; implemented; landed; verified; published;
+        production ready; ready for; ready; operational; stable; all complete; fertig; abgeschlossen; erledigt; terminé; livré; fini; completado; completa;
+        concluído; concluida; finalizado; сделано; готово; завершено; выполнено; completato; finito; klart; selesai; 完成; 已完成; 通过;
+        完了; 済み; 완료""",
+}
+"""Words in a status line. An outcome that stands first here wins over those below."""
+
+_PERCENT = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
+_NO = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
+_ASIDE = re.compile(r"[\u2192>].*|\bnext\b.*", re.IGNORECASE | re.DOTALL)
+_STATED = re.compile(
+    r"\b(?:task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
+    r"(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete|completed|done|finished|accomplished)\b",
+    re.IGNORECASE,
+)
+_SIGNS = {"\u2705": Outcome.COMPLETED, "\u2714": Outcome.COMPLETED, "\U0001f7e2": Outcome.COMPLETED, "\U0001f389": Outcome.COMPLETED,
+          "\u23f3": Outcome.PARTIAL, "\U0001f504": Outcome.PARTIAL, "\U0001f6a7": Outcome.PARTIAL, "\U0001f7e1": Outcome.PARTIAL,
+          "\u274c": Outcome.FAILED, "\U0001f534": Outcome.FAILED, "\u26d4": Outcome.BLOCKED, "\U0001f6ab": Outcome.BLOCKED}  # fmt: skip
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+
+
+def _phrases() -> list[tuple[Outcome, str]]:
+    found = [(outcome, " ".join(words_of(p))) for outcome, listed in WORDS.items() for p in listed.split(";")]
+    return [(outcome, f" {p} " if not _UNSPACED.search(p) else p) for outcome, p in found if p]
+
+
+_PHRASES = _phrases()
+
+
+def judge(words: str) -> Outcome | None:
+    """The outcome that a status line states, or none."""
+    line = _NO.sub(" ", words[:160].split("\n", 1)[0])
+    said = f" {' '.join(words_of(line))} "
+    squashed = said.replace(" ", "")
+    found = {outcome for outcome, phrase in _PHRASES if phrase in (said if phrase[0] == " " else squashed)}
+    percent = _PERCENT.search(line)
+    if percent:
+        found.add(Outcome.COMPLETED if int(percent[1]) >= 100 else Outcome.PARTIAL)
+    if not found:
+        return next((_SIGNS[sign] for sign in line if sign in _SIGNS), None)
+    return next(outcome for outcome in _ORDER if outcome in found)
+
+
+_ORDER = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
+
+
+def is_status_alone(words: str) -> bool:
+    """True if a text is nothing but a status word: `Complete.`"""
+    return len(words) < 40 and len(words_of(words)) <= 2 and judge(words) is not None
+
+
+def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
+    """The outcome that the weightiest words state; the first of equals."""
+    for item in sorted(evidence, key=lambda one: -one.weight):
+        if item.weight >= 100:
+            return item.text, item
+        found = judge(item.text) if item.weight > 3 else _judge_title(item)
+        if found is not None:
+            return found.value, item
+    return None
+
+
+def _judge_title(item: Evidence) -> Outcome | None:
+    """A title or a heading states an outcome only in so many words."""
+    if item.weight == 3:
+        found = judge(_ASIDE.sub("", item.text))
+        strong = re.search(r"complete|done|finish|block|fail|partial|progress|wip|\u2705|100 ?%|abgeschlossen|terminé", item.text, re.IGNORECASE)
+        return found if strong else None
+    if item.weight == 2:
+        return Outcome.COMPLETED if _STATED.search(item.text) else None
+    return None

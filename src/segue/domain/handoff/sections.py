@@ -1,0 +1,328 @@
+"""Walks the blocks of a Markdown document and says what each one states, under the headings above it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from segue.domain.handoff.commands import commands_in_code
+from segue.domain.handoff.draft import Draft, Evidence, Piece, cut
+from segue.domain.handoff.files import add_listed_files, files_told
+from segue.domain.handoff.labels import Label, bold_line, label_at, lines_of
+from segue.domain.handoff.markdown import (
+    CODE, END_TAG, HEADING, HTML, ITEM, LIST, PARAGRAPH, QUOTE, TABLE, TAG, Block,
+)  # fmt: skip
+from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
+from segue.domain.handoff.sentences import sentences_in
+from segue.domain.handoff.statements import FILE_TOPICS, add_statement
+from segue.domain.handoff.tables import add_table
+from segue.domain.handoff.vocabulary import Reading, read_heading, read_label
+
+_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*")
+_EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
+_VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
+_BOLD_LEVEL, _LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
+
+_STRONG = frozenset(
+    {Topic.NEXT, Topic.DONE, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS, Topic.FAILED, Topic.CONSTRAINTS}
+)
+_SOFT = frozenset({Topic.CONTEXT, Topic.ASIDE, Topic.GOAL, Topic.READING, Topic.STATUS, Topic.TASKS, Topic.WHOLE, Topic.PATTERNS})
+_SOFT_WHEN_AHEAD = _SOFT | {Topic.CHECKS, Topic.CREATED, Topic.CHANGED, Topic.MODIFIED, Topic.CONSTRAINTS}
+_OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
+_CUT_IN_SENTENCES = frozenset({Topic.DECISIONS, Topic.NEXT, Topic.GOTCHAS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the text under a heading is about, until a heading of the same rank."""
+
+    level: int
+    topic: Topic | None
+    heading: str
+    tag: bool = False
+
+
+class SectionReader:
+    """Reads one document into a draft."""
+
+    def __init__(self, text: str, draft: Draft, taken: frozenset[int] | set[int] = frozenset()) -> None:
+        self._text = text
+        self._draft = draft
+        self._taken = taken
+        self._seen = {"tags": 0, "sections": 0, "labels": 0}
+        self._scopes: list[Scope] = []
+        self._title_level = 0
+
+    def read(self, blocks: list[Block]) -> None:
+        """Takes down what all blocks state."""
+        headings = [block for block in blocks if block.kind == HEADING]
+        top = min((block.level for block in headings), default=0)
+        if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
+            self._title_level = top
+        self._walk(blocks)
+
+    def notation(self) -> str:
+        """How most of the document is written."""
+        return max(self._seen, key=lambda kind: (self._seen[kind], kind == "sections"))
+
+    def _walk(self, blocks: list[Block]) -> None:
+        for at, block in enumerate(blocks):
+            after = blocks[at + 1] if at + 1 < len(blocks) else None
+            self._block(block, after)
+
+    def _block(self, block: Block, after: Block | None) -> None:
+        kind = block.kind
+        if kind == HEADING:
+            self._heading(block)
+        elif kind == PARAGRAPH:
+            self._paragraph(block.start, block.end, after)
+        elif kind == LIST:
+            self._list(block)
+        elif kind == TABLE:
+            add_table(self._draft, self._text, self._topic, block, self._heading_text)
+        elif kind == CODE:
+            self._code(block)
+        elif kind == QUOTE:
+            self._walk(block.children)
+        elif kind in (TAG, END_TAG):
+            self._tag(block)
+        elif kind == HTML:
+            self._other(cut(self._text, block.start, block.end))
+
+    @property
+    def _topic(self) -> Topic | None:
+        return self._scopes[-1].topic if self._scopes else None
+
+    @property
+    def _heading_text(self) -> str:
+        return self._scopes[-1].heading if self._scopes else ""
+
+    def _open(self, level: int, heading: str, reading: Reading | None, *, tag: bool = False) -> None:
+        while self._scopes and self._scopes[-1].level >= level and not self._scopes[-1].tag:
+            self._scopes.pop()
+        outer = self._topic
+        topic = outer if reading is None else _settle(outer, reading)
+        self._scopes.append(Scope(level, topic, heading, tag))
+        if reading is not None:
+            self._seen["labels" if level == _LABEL_LEVEL else "sections"] += 1
+
+    def _heading(self, block: Block) -> None:
+        piece = cut(self._text, block.start, block.end)
+        words = _heading_words(piece.text)
+        if block.level == self._title_level:
+            self._title(words, piece)
+            return
+        reading = read_heading(words)
+        self._open(block.level, words, reading)
+        self._judge_heading(words, piece, reading)
+
+    def _title(self, words: str, piece: Piece) -> None:
+        """A document's title names its subject; only a part of it that is a heading by itself is read."""
+        self._draft.evidence.append(Evidence(words, piece.start, piece.end, 3))
+        topic = None
+        for part in _VALUED.split(words):
+            reading = read_heading(part.strip())
+            if reading and reading.exact and reading.topic in _STRONG:
+                topic = reading
+        self._open(self._title_level, words, topic)
+
+    def _judge_heading(self, words: str, piece: Piece, reading: Reading | None) -> None:
+        valued = _VALUED.search(words)
+        if reading and reading.topic is Topic.STATUS and valued:
+            self._draft.evidence.append(Evidence(words[valued.end() :], piece.start, piece.end, 6))
+        else:
+            self._draft.evidence.append(Evidence(words, piece.start, piece.end, 1))
+
+    def _tag(self, block: Block) -> None:
+        name = block.info
+        if block.kind == TAG:
+            self._seen["tags"] += read_heading(name) is not None
+            self._scopes.append(Scope(_TAG_LEVEL, self._tag_topic(name), name, tag=True))
+            return
+        for at in range(len(self._scopes) - 1, -1, -1):
+            if self._scopes[at].tag and self._scopes[at].heading == name:
+                del self._scopes[at:]
+                return
+
+    def _tag_topic(self, name: str) -> Topic | None:
+        reading = read_heading(name)
+        return self._topic if reading is None else _settle(self._topic, reading)
+
+    def _paragraph(self, start: int, end: int, after: Block | None) -> None:
+        text = self._text
+        piece = cut(text, start, end)
+        if not piece.text:
+            return
+        single = "\n" not in piece.text
+        if single and (words := bold_line(text, piece.start, piece.end)):
+            self._bold_heading(words, piece)
+            return
+        if single and piece.text[-1] in ":\uff1a" and after is not None and after.kind in (LIST, CODE, TABLE):
+            self._introduction(piece)
+            return
+        label = label_at(text, piece.start, piece.end)
+        if label and self._labelled(label, piece):
+            return
+        if not single and all(_EMOJI_LINE.match(text, a) for a, _ in lines_of(text, piece.start, piece.end)):
+            for begin, stop in lines_of(text, piece.start, piece.end):
+                self._say(begin, stop)
+            return
+        self._say(piece.start, piece.end)
+
+    def _bold_heading(self, words: str, piece: Piece) -> None:
+        reading = read_heading(words)
+        self._open(_BOLD_LEVEL, words, reading)
+        self._judge_heading(words, piece, reading)
+
+    def _introduction(self, piece: Piece) -> None:
+        """`Key new files:` before a list: a heading if it means something, else just an introduction."""
+        words = piece.text.strip("*_ :\uff1a")
+        reading = read_label(words)
+        if reading or (self._scopes and self._scopes[-1].level == _LABEL_LEVEL):
+            self._open(_LABEL_LEVEL, words, reading)
+
+    def _labelled(self, first: Label, piece: Piece) -> bool:
+        """A paragraph made of `Label: text` lines; false if it is none."""
+        text = self._text
+        marks: list[Label] = []
+        for begin, stop in lines_of(text, piece.start, piece.end):
+            label = label_at(text, begin, stop)
+            if label and (label.bold or read_label(label.name) or not marks):
+                marks.append(label)
+        if not marks or marks[0].start != first.start:
+            return False
+        readings = [read_label(label.name) for label in marks]
+        if not any(readings) and (len(marks) == 1 or not first.bold):
+            return False
+        for at, label in enumerate(marks):
+            stop = marks[at + 1].start if at + 1 < len(marks) else piece.end
+            self._label(label, readings[at], stop)
+        return True
+
+    def _label(self, label: Label, reading: Reading | None, stop: int) -> None:
+        value = cut(self._text, label.value, stop)
+        topic = self._topic
+        if reading is not None:
+            self._seen["labels"] += 1
+            topic = _settle(topic, reading)
+            if reading.topic is Topic.STATUS:
+                self._judge(value, reading)
+        if not value.text:
+            self._open(_LABEL_LEVEL, label.name, reading)
+        elif reading is None:
+            self._say(label.start, stop)
+        elif topic is Topic.STATUS:
+            self._other(cut(self._text, label.start, stop), label.name)
+        elif topic in _CUT_IN_SENTENCES and label.bold:
+            for begin, finish in sentences_in(self._text, value.start, value.end):
+                self._state(topic, begin, finish)
+        else:
+            self._state(topic, value.start, value.end, label.name)
+
+    def _judge(self, value: Piece, reading: Reading) -> None:
+        if value.text:
+            weight = 8 if reading.exact else 4
+            self._draft.evidence.append(Evidence(value.text[:200], value.start, value.end, weight))
+
+    def _list(self, block: Block) -> None:
+        for item in block.children:
+            if item.kind == ITEM:
+                self._item(item)
+
+    def _item(self, item: Block) -> None:
+        text = self._text
+        marker = _MARKER.match(text, item.start, item.end)
+        start = marker.end() if marker else item.start
+        lists = [child for child in item.children if child.kind == LIST]
+        if self._topic in _OPEN_SCOPES and self._item_label(item, start, lists):
+            return
+        self._say(start, item.end, item.checked)
+
+    def _item_label(self, item: Block, start: int, lists: list[Block]) -> bool:
+        """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
+        label = label_at(self._text, start, item.end)
+        reading = read_label(label.name) if label else None
+        if label is None or reading is None or not reading.exact:
+            return False
+        if reading.topic in (Topic.CONTEXT, Topic.WHOLE) or (self._topic is Topic.ASIDE and reading.topic in _SOFT):
+            return False
+        lead = cut(self._text, label.value, lists[0].start if lists else item.end)
+        if reading.topic is Topic.STATUS:
+            self._judge(lead, reading)
+            return False
+        self._scopes.append(Scope(_LABEL_LEVEL, reading.topic, label.name))
+        if lead.text:
+            self._state(reading.topic, lead.start, lead.end, label.name)
+        for inner in lists:
+            self._list(inner)
+        self._scopes.pop()
+        return True
+
+    def _code(self, block: Block) -> None:
+        start, end = fence_content(self._text, block)
+        topic = self._topic
+        if start in self._taken:
+            return
+        if topic in FILE_TOPICS:
+            add_listed_files(self._draft, self._text, topic, start, end)
+        elif topic is Topic.CHECKS:
+            for command, parts in commands_in_code(self._text, start, end):
+                self._draft.add(Topic.CHECKS, command, parts)
+        elif topic in (Topic.NEXT, Topic.BRIEF, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.STATUS, Topic.READING):
+            kind = Topic.CONTEXT if topic in (Topic.STATUS, Topic.READING) else topic
+            self._draft.add(kind, cut(self._text, start, end))
+        else:
+            self._other(cut(self._text, block.start, block.end))
+
+    def _say(self, start: int, end: int, checked: bool | None = None) -> None:
+        topic = self._topic
+        if topic is None or topic is Topic.WHOLE:
+            if checked is not None:
+                self._state(Topic.TASKS, start, end, checked=checked)
+            else:
+                self._other(cut(self._text, start, end))
+            return
+        self._state(topic, start, end, checked=checked)
+
+    def _state(self, topic: Topic | None, start: int, end: int, heading: str = "", checked: bool | None = None) -> None:
+        if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
+            self._other(cut(self._text, start, end), heading)
+            return
+        if topic is Topic.STATUS:
+            self._draft.evidence.append(Evidence(self._text[start : min(end, start + 200)], start, end, 5))
+        add_statement(self._draft, self._text, topic, (start, end), checked)
+        if topic is Topic.DONE:
+            files_told(self._draft, self._text, cut(self._text, start, end))
+        if topic is Topic.CHECKS:
+            self._other(cut(self._text, start, end), heading)
+
+    def _other(self, piece: Piece, heading: str = "") -> None:
+        if piece.text:
+            self._draft.others.append((heading or self._heading_text, piece))
+
+
+def _settle(outer: Topic | None, reading: Reading) -> Topic:
+    """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
+    if outer is Topic.NEXT and (reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)):
+        return outer
+    if outer in _STRONG and reading.topic in _SOFT:
+        return outer
+    return reading.topic
+
+
+def _heading_words(source: str) -> str:
+    line = source.split("\n", 1)[0] if source[:1] == "#" or "\n" not in source else source.rsplit("\n", 1)[0]
+    return line.strip().strip("#").strip().strip("*_").strip()
+
+
+def fence_content(text: str, block: Block) -> tuple[int, int]:
+    """Start and end of what stands between the fences."""
+    if block.info == "indented":
+        return block.start, block.end
+    start = text.find("\n", block.start, block.end) + 1 or block.end
+    end = block.end
+    last = text.rfind("\n", start, end - 1) if text[end - 1 : end] == "\n" else text.rfind("\n", start, end)
+    tail = text[last + 1 : end].strip()
+    if last >= start - 1 and tail[:3] in ("```", "~~~"):
+        end = last + 1
+    return start, max(start, end)
