@@ -24,7 +24,9 @@ from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
 
 from segue.domain.handoff.extraction import Extraction, extract_handoff
 from segue.domain.handoff.items import split_items
+from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.paths import paths_in
+from segue.domain.handoff.vocabulary import read_heading
 
 ALL = TEXT_FIELDS + PATH_FIELDS
 LISTS = {
@@ -50,12 +52,18 @@ def project(source: str, found: Extraction) -> dict[str, Any]:
             for at in range(len(getattr(handoff, name))):
                 span = found.spans[f"{name}[{at}]"]
                 result[label].append(source[span.start : span.end])
-    if handoff.next_agent_context:
+    brief = found.spans.get("next_agent_context")
+    if handoff.next_agent_context and brief and not any(
+        name.startswith("suggested_next_steps") and brief.start <= span.start < brief.end for name, span in found.spans.items()
+    ):
         result["next_steps"] += [item.text for item in split_items(handoff.next_agent_context)]
     if handoff.goal:
         result["goal"] = [item.text for item in split_items(handoff.goal)]
     for section in handoff.other_sections:
-        result["critical_context"] += [item.text for item in split_items(section.text)]
+        reading = read_heading(section.heading)
+        if reading is None or reading.topic not in (Topic.ASIDE, Topic.CHECKS):
+            items = [item.text for item in split_items(section.text)]
+            result["critical_context"] += [text for text in items if len(text.split()) > 3]
     result["files_created"] = [item.path for item in handoff.files_created]
     result["files_modified"] = [item.path for item in handoff.files_modified]
     known = {*result["files_created"], *result["files_modified"]}

@@ -60,6 +60,9 @@ def extract_handoff(text: str) -> Extraction:
         reader.read(blocks)
         drafts.append((Notation(reader.notation()), sections))
         drafts.append((Notation.PROSE, _prose(source, sections, drafts)))
+    inner = _inside_prompt(source, drafts)
+    if inner is not None:
+        drafts.append((Notation.SECTIONS, inner))
     handoff, spans = assemble(source, [draft for _, draft in drafts])
     for note in (*found.notes, *(note for _, draft in drafts for note in draft.notes)):
         notes.append(note)
@@ -86,6 +89,22 @@ def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -
         return prose
     sections.others = [(heading, piece) for heading, piece in sections.others if not read_prose(prose, source, piece)]
     return prose
+
+
+def _inside_prompt(source: str, drafts: list[tuple[Notation, Draft]]) -> Draft | None:
+    """A prompt for the next session may be the only place that lists the next steps."""
+    if any(Topic.NEXT in draft.topics() for _, draft in drafts):
+        return None
+    prompt = next((entry.whole for _, draft in drafts for entry in draft.of(Topic.BRIEF)), None)
+    if prompt is None or "\n" not in prompt.text:
+        return None
+    inner = Draft()
+    SectionReader(source, inner).read(parse_markdown(source, prompt.start, prompt.end))
+    if Topic.NEXT not in inner.topics():
+        return None
+    inner.others.clear()
+    inner.evidence.clear()
+    return inner
 
 
 def _main(drafts: list[tuple[Notation, Draft]]) -> Notation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,8 +22,17 @@ TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
 _KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
 
-_TAG_LINE = re.compile(r"[ \t]*<(/?)([A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>[ \t\r]*")
-_ONE_LINE_TAG = re.compile(r"[ \t]*<([A-Za-z][\w.:-]{0,60})>([^\n]*)</\1>[ \t\r]*")
+_TAG = re.compile(
+    r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
+    re.MULTILINE,
+)
+_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+_MAX_TAGS = 1000
+_ELEMENTS = frozenset(
+    """a b br center code dd details div dl dt em figure h1 h2 h3 h4 h5 h6 hr i img kbd li ol p picture pre script source span strong
+    style sub summary sup svg table tbody td th thead tr u ul video""".split()
+)
+"""Tags of HTML: they shape text and name nothing."""
 
 
 class Block:
@@ -44,13 +54,47 @@ class Block:
 
 
 def parse_markdown(text: str, start: int = 0, end: int | None = None) -> list[Block]:
-    """The blocks of `text[start:end]`, in order, with tags that stand alone on their line told apart."""
-    source = text[start:end] if start or end is not None else text
+    """The blocks of `text[start:end]`, in order; tags that stand alone on their line cut it into parts."""
+    end = len(text) if end is None else end
+    blocks: list[Block] = []
+    at = start
+    for mark in _tags(text, start, end):
+        blocks += _parse(text, at, mark.start())
+        blocks += _tag_blocks(mark)
+        at = min(end, mark.end() + 1)
+    return blocks + _parse(text, at, end)
+
+
+def _parse(text: str, start: int, end: int) -> list[Block]:
+    if not text[start:end].strip():
+        return []
+    source = text[start:end] if start or end < len(text) else text
     root = Block("Root", 0, 1 << 62)
     _grow(root, pyromark.events_with_range(source, options=_OPTIONS), _to_chars(source, start))
-    if not any(block.kind == HTML for block in root.children):
-        return root.children
-    return [part for block in root.children for part in _open_tags(text, block)]
+    return [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
+
+
+def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Tags that are no HTML, outside of fences."""
+    if text.find("<", start, end) < 0:
+        return
+    marks = [m for m in _TAG.finditer(text, start, end) if m["name"].casefold() not in _ELEMENTS]
+    if not marks or len(marks) > _MAX_TAGS:
+        return
+    fences = [m.start() for m in _FENCE.finditer(text, start, end)]
+    for mark in marks:
+        if bisect_left(fences, mark.start()) % 2 == 0:
+            yield mark
+
+
+def _tag_blocks(mark: re.Match[str]) -> list[Block]:
+    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end())
+    opened.info = mark["name"]
+    if mark["value"] is None:
+        return [opened]
+    closed = Block(END_TAG, mark.end("value"), mark.end())
+    closed.info = mark["name"]
+    return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value")), closed]
 
 
 def _grow(root: Block, events: Iterator[Any], place: Callable[[int], int]) -> None:
@@ -106,49 +150,3 @@ def _to_chars(source: str, offset: int) -> Callable[[int], int]:
         return marks[step] + len(raw[step * _STEP : byte].translate(None, _CONTINUATION))
 
     return place
-
-
-def _open_tags(text: str, block: Block) -> Iterator[Block]:
-    """An HTML block becomes tags and the Markdown between them; comments are no text."""
-    if block.kind != HTML:
-        yield block
-        return
-    if text.startswith("<!--", block.start):
-        return
-    begin = at = block.start
-    while at < block.end:
-        stop = text.find("\n", at, block.end) + 1 or block.end
-        mark = _TAG_LINE.fullmatch(text, at, stop - (text[stop - 1] == "\n"))
-        if mark or _ONE_LINE_TAG.fullmatch(text, at, stop - (text[stop - 1] == "\n")):
-            yield from _between(text, begin, at)
-            if mark:
-                tag = Block(END_TAG if mark[1] else TAG, at, stop)
-                tag.info = mark[2]
-                yield tag
-            else:
-                yield from _one_line_tag(text, at, stop)
-            begin = stop
-        at = stop
-    yield from _between(text, begin, block.end)
-
-
-def _one_line_tag(text: str, start: int, end: int) -> Iterator[Block]:
-    whole = _ONE_LINE_TAG.match(text, start, end)
-    assert whole is not None
-    opened = Block(TAG, start, whole.start(2))
-    closed = Block(END_TAG, whole.end(2), end)
-    opened.info = closed.info = whole[1]
-    yield opened
-    yield Block(PARAGRAPH, whole.start(2), whole.end(2))
-    yield closed
-
-
-def _between(text: str, start: int, end: int) -> Iterator[Block]:
-    if not text[start:end].strip():
-        return
-    lead = text[start:end].lstrip()[:1]
-    if lead == "<":
-        yield Block(PARAGRAPH, start, end)
-        return
-    for block in parse_markdown(text, start, end):
-        yield from [block] if block.kind != HTML else [Block(PARAGRAPH, block.start, block.end)]

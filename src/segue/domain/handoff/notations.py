@@ -106,7 +106,7 @@ PHRASES: dict[Topic, str] = {
         key outcomes; outcomes; actions outcomes; actions taken; actions completed; progress; progress so far; work log;
         session log; =log; activity log; history; historical log; milestones reached; mission accomplished; phases touched;
         salient summary; salientsummary; refactoring done; documentation created; documentation updates; changefeed;
-        artifacts produced; work state completed; implemented capabilities; capabilities added; this session; conclusion;
+        artifacts produced; work state completed; implemented capabilities; capabilities added; =this session; conclusion;
         earlier sessions; what pass; keyachievements;
         was wurde erreicht; was schon steht; was fertig ist; erledigte aufgaben; erledigt; was wurde gemacht; was gemacht wurde;
         umgesetzt; abgeschlossen; fertig; zusammenfassung; änderungen; ce qui a été fait; ce qui est livré; fait; livré;
@@ -139,7 +139,7 @@ PHRASES: dict[Topic, str] = {
     Topic.BLOCKERS: """
         blockers; blocker; current blockers; blocked; blocked by; blocked on; blocking; blocking issues; blocking constraints;
         active blockers; known blockers; issues blockers; blockers encountered; critical blockers; impediments; waiting on;
-        risks blockers; blockers open items; failure reason; active compilation error;
+        risks blockers; failure reason; active compilation error;
         blockierer; blockaden; blockiert; pilot blocker; bloqueos; bloqueo; bloqueios; bloqueado; bloquants; bloqué; blocages;
         blocker aktif; блокеры; блокировки; блокери; заблокировано; blocchi;
         阻塞; 阻碍; 阻礙; 卡点; ブロッカー; 阻害要因; 블로커; 차단 요인
@@ -237,17 +237,16 @@ PHRASES: dict[Topic, str] = {
         validation state; validation status; tests; test; =testing; test results; test status; tests status; test coverage; test plan;
         test output; testing checklist; testing strategy; testing commands; test infrastructure; test execution; test suite;
         test execution results; automated tests; integration tests; unit tests; smoke test; smoke tests; manual tests;
-        tests run; tests passing; test command; test commands; test summary; test artifacts; test baseline; tdd evidence; evidence;
+        tests run; tests passing; test command; test commands; test summary; test artifacts; tdd evidence; evidence;
         proof; proof collected; acceptance; acceptance criteria; acceptance criteria status; success criteria assessment; checks;
         quality gate; quality gates; quality checks; code quality; gates; gates after fix; commands run; commands to run first;
-        quick commands; useful commands; key commands; known good commands; commands to get started; run commands; =commands;
-        =command; build; build and test; build tests; build verification; build result; build order; how to build;
-        how to deploy; how to run; how to use; running the; deploy; deployment steps; ci; ci run; ci status; commits;
+        lint status; build status; commands to run first; =commands;
+        =command; build; build and test; build tests; build verification; build result; ci; ci run; ci status; commits;
         commits made; =commit; commit history; last commit; last commits; recent commits; latest commit; recent commit history;
         implementation commit; performance baseline; benchmark; benchmarks; measurements; metrics; session metrics;
         overall statistics; statistics; self review; review status; stack readiness check; local sanity; canary;
-        checkliste; test checkliste; comandos essenciais; como rodar; démarrage; derniers commits; тесты; проверка; запуск;
-        验证; 驗證; 测试; 測試; 运行; 启动方式; 最新提交; 常用命令; 検証; テスト; 実行方法; 검증; 테스트; 핵심 명령; 실행 방법; 커밋
+        checkliste; test checkliste; derniers commits; тесты; проверка;
+        验证; 驗證; 测试; 測試; 検証; テスト; 검증; 테스트
     """,
     Topic.TASKS: """
         tasks; task list; task status; task breakdown; checklist; check list; phase status; phase progress; work state;
@@ -257,7 +256,7 @@ PHRASES: dict[Topic, str] = {
     Topic.STATUS: """
         status; current status; quick status; session status; overall status; project status; deployment status; verdict;
         outcome; result; session outcome; final status; mission status; handoff status; success state; successstate;
-        missionstatus; lint status; build status; classification; decision status; state; current state; session state;
+        missionstatus; classification; decision status; state; current state; session state;
         where we are; where things stand; current situation; current top line state; current state summary; state as of;
         stand; aktueller stand; stand heute; zustand; état actuel; état; estado; estado actual; estado atual; status atual;
         status operasional; статус; состояние; текущее состояние; стан; stato; stato attuale; läge;
@@ -280,6 +279,9 @@ PHRASES: dict[Topic, str] = {
         evidence data; important details; context updates; problem; the problem; the core problem; deployment; security;
         user data philosophy; ownership; interfaces; dependencies; references and links; links; resources; related documentation;
         documentation; important types; why; approach; design; strategy; state snapshot; current version; session context;
+        quick commands; useful commands; key commands; known good commands; commands to get started; run commands; build order;
+        how to build; how to deploy; how to run; how to use; running the; deploy; deployment steps; test baseline;
+        comandos essenciais; como rodar; démarrage; запуск; 运行; 启动方式; 最新提交; 常用命令; 実行方法; 핵심 명령; 실행 방법; 커밋;
         hintergrund; kontext; umgebung; wie gemessen wird; wo die arbeit liegt; projektkontext; tech stack; contexte;
         vue densemble; contexto; contexto atual; contexto do projeto; контекст; связи; окружение; причина; контекст сессии;
         contesto; konteks; 项目; 项目概览; 背景; 概览; 架构; 环境; 上下文; 说明; 数据流; 依赖; 模块; 背景情報; 環境; 前提; メモ; 構成;

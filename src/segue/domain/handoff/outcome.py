@@ -13,7 +13,7 @@ WORDS: dict[Outcome, str] = {
     Outcome.BLOCKED: "blocked; stuck; on hold; halted; blockiert; bloqué; bloqueado; заблокировано; 阻塞; 被阻塞; ブロック中",
     Outcome.FAILED: """failed; failure; fail; rejected; reject; aborted; cancelled; canceled; broken; unsuccessful; gescheitert;
         fehlgeschlagen; échec; fallido; falhou; провал; не удалось; 失败; 失敗; 실패""",
-    Outcome.PARTIAL: """partial; partially; partly; in progress; progress; wip; ongoing; incomplete; unfinished; not complete;
+    Outcome.PARTIAL: """partial; partially; partly; in progress; wip; ongoing; incomplete; unfinished; not complete;
         not completed; not done; not finished; not started; not yet; not deployed; not merged; not tested; not verified; pending; mostly; nearly; almost;
         iterate; changes requested; request changes; needs work; needs changes; paused; underway; halfway; started; awaiting;
         remaining; modify; needs attention; not implemented; not run; nothing is; teilweise; in arbeit; nicht; noch nicht; offen;
@@ -21,7 +21,7 @@ WORDS: dict[Outcome, str] = {
         parziale; in corso; 部分; 进行中; 進行中; 未完成; 尚未; 仍未; 未验证; 未着手; 一部; 진행 중; 진행중; 미완료; 미배포; 일부""",
     Outcome.COMPLETED: """complete; completed; done; finished; success; succeeded; successful; successfully; shipped; merged;
         delivered; pass; passed; passing; approve; approved; accomplished; resolved; fixed; released; live; closed; green; implemented; landed; verified; published;
-        production ready; ready for; ready; operational; stable; all complete; fertig; abgeschlossen; erledigt; terminé; livré; fini; completado; completa;
+        production ready; ready for; operational; stable; all complete; fertig; abgeschlossen; erledigt; terminé; livré; fini; completado; completa;
         concluído; concluida; finalizado; сделано; готово; завершено; выполнено; completato; finito; klart; selesai; 完成; 已完成; 通过;
         完了; 済み; 완료""",
 }
@@ -38,6 +38,10 @@ _STATED = re.compile(
 _SIGNS = {"\u2705": Outcome.COMPLETED, "\u2714": Outcome.COMPLETED, "\U0001f7e2": Outcome.COMPLETED, "\U0001f389": Outcome.COMPLETED,
           "\u23f3": Outcome.PARTIAL, "\U0001f504": Outcome.PARTIAL, "\U0001f6a7": Outcome.PARTIAL, "\U0001f7e1": Outcome.PARTIAL,
           "\u274c": Outcome.FAILED, "\U0001f534": Outcome.FAILED, "\u26d4": Outcome.BLOCKED, "\U0001f6ab": Outcome.BLOCKED}  # fmt: skip
+_STRONG = re.compile(r"\bcomplete|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial|in progress|\bwip\b|\u2705|100 ?%|abgeschlossen|termin\u00e9", re.IGNORECASE)
+_UNFINISHED = re.compile(r"\bpartially (?:done|complete)|\bin[ -]progress\b|\bpartial success|not (?:yet )?deployed|\uc9c4\ud589 ?\uc911|\ubbf8\ubc30\ud3ec|\u8fdb\u884c\u4e2d|\u9032\u884c\u4e2d", re.IGNORECASE)
+TITLE, HEADING, EXACT = 7, 1, 100
+"""How much a document's title, a heading, and the canonical key count."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
@@ -72,22 +76,22 @@ def is_status_alone(words: str) -> bool:
 
 
 def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
-    """The outcome that the weightiest words state; the first of equals."""
-    for item in sorted(evidence, key=lambda one: -one.weight):
-        if item.weight >= 100:
+    """The outcome that the weightiest words state; of equals, the one that claims least."""
+    best: tuple[int, int, str, Evidence] | None = None
+    for item in evidence:
+        if item.weight >= EXACT:
             return item.text, item
-        found = judge(item.text) if item.weight > 3 else _judge_title(item)
-        if found is not None:
-            return found.value, item
-    return None
+        found = _judge_heading(item) if item.weight in (TITLE, HEADING) else judge(item.text)
+        if found is None:
+            continue
+        rank = (item.weight, -_ORDER.index(found))
+        if best is None or rank > best[:2]:
+            best = (*rank, found.value, item)
+    return None if best is None else (best[2], best[3])
 
 
-def _judge_title(item: Evidence) -> Outcome | None:
+def _judge_heading(item: Evidence) -> Outcome | None:
     """A title or a heading states an outcome only in so many words."""
-    if item.weight == 3:
-        found = judge(_ASIDE.sub("", item.text))
-        strong = re.search(r"complete|done|finish|block|fail|partial|progress|wip|\u2705|100 ?%|abgeschlossen|terminé", item.text, re.IGNORECASE)
-        return found if strong else None
-    if item.weight == 2:
-        return Outcome.COMPLETED if _STATED.search(item.text) else None
-    return None
+    if item.weight == TITLE:
+        return judge(_ASIDE.sub("", item.text)) if _STRONG.search(item.text) else None
+    return Outcome.PARTIAL if _UNFINISHED.search(item.text) else None

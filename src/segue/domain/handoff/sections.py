@@ -12,11 +12,14 @@ from segue.domain.handoff.labels import Label, bold_line, label_at, lines_of
 from segue.domain.handoff.markdown import (
     CODE, END_TAG, HEADING, HTML, ITEM, LIST, PARAGRAPH, QUOTE, TABLE, TAG, Block,
 )  # fmt: skip
+from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
+from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
+from segue.domain.handoff.outcome import TITLE, is_status_alone, judge
 from segue.domain.handoff.sentences import sentences_in
 from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.tables import add_table
-from segue.domain.handoff.vocabulary import Reading, read_heading, read_label
+from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*")
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
@@ -97,11 +100,14 @@ class SectionReader:
     def _heading_text(self) -> str:
         return self._scopes[-1].heading if self._scopes else ""
 
-    def _open(self, level: int, heading: str, reading: Reading | None, *, tag: bool = False) -> None:
+    def _close(self, level: int) -> None:
         while self._scopes and self._scopes[-1].level >= level and not self._scopes[-1].tag:
             self._scopes.pop()
+
+    def _open(self, level: int, heading: str, reading: Reading | None, *, tag: bool = False) -> None:
+        self._close(level)
         outer = self._topic
-        topic = outer if reading is None else _settle(outer, reading)
+        topic = outer if reading is None else _settle(outer, reading, own=level < _BOLD_LEVEL)
         self._scopes.append(Scope(level, topic, heading, tag))
         if reading is not None:
             self._seen["labels" if level == _LABEL_LEVEL else "sections"] += 1
@@ -113,12 +119,20 @@ class SectionReader:
             self._title(words, piece)
             return
         reading = read_heading(words)
-        self._open(block.level, words, reading)
+        self._open(block.level, words, self._verdict(words, reading))
         self._judge_heading(words, piece, reading)
+
+    def _verdict(self, words: str, reading: Reading | None) -> Reading | None:
+        """What stands under a verdict that is no approval is what was found wrong."""
+        if reading is None or reading.topic is not Topic.STATUS or "verdict" not in words.casefold():
+            return reading
+        said = judge(words)
+        topic = Topic.GOTCHAS if said in (Outcome.PARTIAL, Outcome.FAILED, Outcome.BLOCKED) else Topic.STATUS
+        return Reading(topic=topic, exact=True, weight=1)
 
     def _title(self, words: str, piece: Piece) -> None:
         """A document's title names its subject; only a part of it that is a heading by itself is read."""
-        self._draft.evidence.append(Evidence(words, piece.start, piece.end, 3))
+        self._draft.evidence.append(Evidence(words, piece.start, piece.end, TITLE))
         topic = None
         for part in _VALUED.split(words):
             reading = read_heading(part.strip())
@@ -131,7 +145,7 @@ class SectionReader:
         if reading and reading.topic is Topic.STATUS and valued:
             self._draft.evidence.append(Evidence(words[valued.end() :], piece.start, piece.end, 6))
         else:
-            self._draft.evidence.append(Evidence(words, piece.start, piece.end, 1))
+            self._draft.evidence.append(Evidence(words, piece.start, piece.end, HEADING_WEIGHT))
 
     def _tag(self, block: Block) -> None:
         name = block.info
@@ -171,7 +185,7 @@ class SectionReader:
 
     def _bold_heading(self, words: str, piece: Piece) -> None:
         reading = read_heading(words)
-        self._open(_BOLD_LEVEL, words, reading)
+        self._open(_BOLD_LEVEL, words, self._verdict(words, reading))
         self._judge_heading(words, piece, reading)
 
     def _introduction(self, piece: Piece) -> None:
@@ -192,6 +206,8 @@ class SectionReader:
         if not marks or marks[0].start != first.start:
             return False
         readings = [read_label(label.name) for label in marks]
+        if first.bold and readings[0] is None:
+            self._close(_LABEL_LEVEL)
         if not any(readings) and (len(marks) == 1 or not first.bold):
             return False
         for at, label in enumerate(marks):
@@ -242,6 +258,8 @@ class SectionReader:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
         label = label_at(self._text, start, item.end)
         reading = read_label(label.name) if label else None
+        if label and reading is None and lists and is_done_word(label.name) and not cut(self._text, label.value, lists[0].start).text:
+            reading = Reading(topic=Topic.DONE, exact=True, weight=1)
         if label is None or reading is None or not reading.exact:
             return False
         if reading.topic in (Topic.CONTEXT, Topic.WHOLE) or (self._topic is Topic.ASIDE and reading.topic in _SOFT):
@@ -288,21 +306,33 @@ class SectionReader:
         if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
             self._other(cut(self._text, start, end), heading)
             return
+        if topic in (Topic.STATUS, Topic.NEXT) and is_status_alone(self._text[start : min(end, start + 50)].strip()):
+            self._draft.evidence.append(Evidence(self._text[start:end], start, end, 6))
+            return
         if topic is Topic.STATUS:
             self._draft.evidence.append(Evidence(self._text[start : min(end, start + 200)], start, end, 5))
         add_statement(self._draft, self._text, topic, (start, end), checked)
+        if topic in FILE_TOPICS and self._inside_account():
+            add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
         if topic is Topic.DONE:
             files_told(self._draft, self._text, cut(self._text, start, end))
         if topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
+
+    def _inside_account(self) -> bool:
+        """True for a labelled list of files inside an account of the work: both are told."""
+        scopes = self._scopes
+        return len(scopes) > 1 and scopes[-1].level >= _BOLD_LEVEL and scopes[-2].topic is Topic.DONE
 
     def _other(self, piece: Piece, heading: str = "") -> None:
         if piece.text:
             self._draft.others.append((heading or self._heading_text, piece))
 
 
-def _settle(outer: Topic | None, reading: Reading) -> Topic:
+def _settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
     """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
+    if own and reading.exact and reading.topic is Topic.CONTEXT:
+        return reading.topic
     if outer is Topic.NEXT and (reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)):
         return outer
     if outer in _STRONG and reading.topic in _SOFT:

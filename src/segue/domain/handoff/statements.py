@@ -19,6 +19,8 @@ _FORBIDS = re.compile(
     r"|nicht\b|niemals\b|ne pas\b|no\s+tocar\b|n\u00e3o\b|\u043d\u0435\s|\u4e0d\u8981|\u7981\u6b62|\u52ff|\u26a0)",
     re.IGNORECASE,
 )
+_FORBIDS_WIDE = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
+_BLOCKED = re.compile(r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:|blockiert durch)\b", re.IGNORECASE)
 _DONE_LEAD = re.compile(r"\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]", re.I)
 _DONE_TAIL = re.compile(r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:done|complete|completed|finished|shipped|merged)\W{0,4}$", re.I)
 _OPEN_TAIL = re.compile(
@@ -75,6 +77,8 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
 
 
 def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
+    if topic in (Topic.NEXT, Topic.STATUS, Topic.CONTEXT) and not checked and _BLOCKED.match(words):
+        return Topic.BLOCKERS
     if topic in (Topic.TASKS, Topic.NEXT, Topic.DONE, Topic.STATUS):
         return _by_progress(topic, words, checked, marked)
     if topic is Topic.BLOCKERS and _is_done(words, checked, marked):
@@ -84,7 +88,7 @@ def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> T
     if topic is Topic.CONTEXT:
         if checked is not None:
             return Topic.DONE if checked else Topic.NEXT
-        if "\u26a0" in marked or _FORBIDS.match(words):
+        if "\u26a0" in marked or "\u26a0" in words[:200] or _FORBIDS.match(words) or _FORBIDS_WIDE.search(words[:120]):
             return Topic.GOTCHAS
     return topic
 

@@ -110,7 +110,7 @@ def _headline_of(item: Mapping) -> Piece | None:
 def _read_pair(draft: Draft, text: str, key: Scalar, value: Node, outer: Topic | None) -> None:
     reading = read_label(key.text)
     topic = _settle(outer, reading)
-    if reading is not None and reading.topic is Topic.STATUS:
+    if reading is not None and reading.topic is Topic.STATUS and outer in (None, Topic.WHOLE):
         _judge(draft, key, value)
     if isinstance(value, Scalar):
         _read_scalar(draft, text, topic, key, value)
@@ -179,8 +179,7 @@ def _read_mapping(draft: Draft, text: str, topic: Topic | None, value: Mapping, 
         for inner, node in value:
             _read_pair(draft, text, inner, node, inherited)
         return
-    own = PART_KEYS.get(topic, {})
-    if any(own.get(k.casefold()) == HEADLINES.get(topic) for k in value.keys()) or _headline_of(value):
+    if _is_record(topic, value):
         _read_item(draft, text, topic, value, key)
         return
     for inner, node in value:
@@ -189,6 +188,22 @@ def _read_mapping(draft: Draft, text: str, topic: Topic | None, value: Mapping, 
                 draft.add(topic, _joined(text, inner, node))
         else:
             _read_pair(draft, text, inner, node, topic)
+
+
+def _is_record(topic: Topic, value: Mapping) -> bool:
+    """True if a mapping is one item with named parts, not a list of items by name."""
+    own = PART_KEYS.get(topic, {})
+    keys = [key.casefold() for key in value.keys()]
+    known = sum(key in own or key in HEADLINE_KEYS or key in STATUS_KEYS for key in keys)
+    return known * 2 >= len(keys) and _headline(topic, value) is not None
+
+
+def _headline(topic: Topic, item: Mapping) -> Piece | None:
+    own = PART_KEYS.get(topic, {})
+    for key, node in item:
+        if own.get(key.text.casefold()) == HEADLINES.get(topic) and isinstance(node, Scalar) and not node.is_null:
+            return _piece(node)
+    return _headline_of(item)
 
 
 def _joined(text: str, key: Scalar, value: Scalar) -> Piece:

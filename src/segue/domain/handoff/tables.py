@@ -12,7 +12,9 @@ from segue.domain.handoff.vocabulary import is_done_word, read_heading, words_of
 _STATUS_COLUMNS = frozenset({"status", "state", "done", "state now", "current status", "progress", "статус", "состояние", "estado",
                              "stand", "statut", "état", "状态", "狀態", "状態", "상태"})  # fmt: skip
 _MINOR_COLUMNS = _STATUS_COLUMNS | {"", "id", "no", "date", "nr"}
-_PROGRESS = frozenset({Topic.TASKS, Topic.DONE, Topic.NEXT, Topic.STATUS, Topic.BLOCKERS, Topic.GOTCHAS, None, Topic.CONTEXT})
+_SEVERITY_COLUMNS = frozenset({"severity", "sev", "risk level", "schweregrad", "sévérité", "severidad", "критичность", "严重性"})
+_LIGHTS = frozenset("\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2")
+_PROGRESS = frozenset({Topic.TASKS, Topic.DONE, Topic.NEXT, Topic.STATUS, Topic.BLOCKERS, Topic.GOTCHAS, None})
 _BY_FIRST_COLUMN = frozenset(
     {Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS, Topic.CHECKS, Topic.FAILED, Topic.READING, Topic.CHANGED}
 )
@@ -24,6 +26,8 @@ def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, headin
     names = [cut(text, c.start, c.end).text.strip("*_ `") for c in head.children if c.kind == CELL] if head else []
     if topic is None or topic in (Topic.STATUS, Topic.CONTEXT, Topic.WHOLE):
         topic = _topic_of_columns(names) or topic
+    if topic in (None, Topic.CONTEXT, Topic.STATUS) and _is_severity_table(text, names, table):
+        topic = Topic.GOTCHAS
     at = next((i for i, name in enumerate(names) if " ".join(words_of(name)) in _STATUS_COLUMNS), None)
     for row in table.children:
         if row.kind != ROW:
@@ -35,6 +39,14 @@ def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, headin
         whole = cut(text, filled[0].start, filled[-1].end)
         own = _topic_of_row(topic, cells[at].text) if at is not None and at < len(cells) and topic in _PROGRESS else topic
         _add_row(draft, text, own, whole, (names, cells), heading)
+
+
+def _is_severity_table(text: str, names: list[str], table: Block) -> bool:
+    """True if its rows are graded by how bad they are: findings of a review."""
+    if any(" ".join(words_of(name)) in _SEVERITY_COLUMNS for name in names):
+        return True
+    rows = [row for row in table.children if row.kind == ROW]
+    return len(rows) > 1 and all(cut(text, r.start, r.end).text.lstrip("| ")[:1] in _LIGHTS for r in rows)
 
 
 def _cell(text: str, cell: Block) -> Piece:

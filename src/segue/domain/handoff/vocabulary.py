@@ -13,6 +13,7 @@ _WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _ASIDE = re.compile(r"[(\uff08\[][^()\uff08\uff09\[\]]{0,200}[)\uff09\]]")
+_NOTHING_LEAD = re.compile(r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE)
 _LONGEST_HEADING = 160
 _RANK = {topic: rank for rank, topic in enumerate(Topic)}
 
@@ -121,9 +122,9 @@ def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
 def says_nothing(text: str) -> bool:
     """True for what an agent writes where it has nothing to say: `None.`, `- Нет`, `[]`, `無し`."""
     if len(text) > 40:
-        return False
+        return len(text) < 200 and _NOTHING_LEAD.match(text) is not None
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
-    return not any(c.isalnum() for c in words) or words in NOTHING
+    return not any(c.isalnum() for c in words) or words in NOTHING or _NOTHING_LEAD.match(text) is not None
 
 
 def is_done_word(text: str) -> bool | None:
