@@ -9,7 +9,7 @@ from typing import Any
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Piece, Span
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.notations import Topic
-from segue.domain.handoff.outcome import decide
+from segue.domain.handoff.outcome import decide, find_statement
 from segue.domain.handoff.parts import HEADLINES
 
 _FIELDS = (
@@ -37,6 +37,8 @@ def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Spa
     if Topic.CREATED.value in values and Topic.MODIFIED.value in values:
         _tell_apart(values, spans)
     outcome = decide(item for draft in drafts for item in draft.evidence)
+    if outcome is None and (said := find_statement(text)):
+        outcome = decide([said])
     if outcome is not None:
         values["outcome"] = outcome[0]
         spans["outcome"] = Span(outcome[1].start, outcome[1].end)

@@ -14,10 +14,23 @@ _DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
 _TREE_LINE = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
 _DASH = re.compile(r"[ \t]+[\u2014\u2013-]{1,2}[ \t]+|:[*_`]{0,3}[ \t]|[ \t]+[\u2192=][ \t]+|\uff1a")
 _NEW = re.compile(
-    r"\bNEW\b|\((?:new|created|added|novo|nuevo|neu|nouveau)\b|\bnew(?:ly)? (?:file|module|test|script|doc|component)|\bcreated?\b|\badd(?:ed)?\b"
-    r"|\bneu\b|\bnouveau\b|\bnuevo\b|\bnovo\b|\bcriado\b|\bcreado\b|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
+    r"\bNEW\b|\((?:new|created|added|novo|nuevo|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module|test|script|doc|component)|\b[Cc]reated?\b"
+    r"|^\W*(?:[Nn]ew|[Aa]dd(?:ed)?)\b|\|\W*(?:[Nn]ew|[Aa]dded)\W*(?:\||$)|\b[Ee]rstellt\b|\b[Cc]r\u00e9\u00e9\b|\b[Cc]riado\b|\b[Cc]reado\b"
+    r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
 )
-_CHANGED = re.compile(r"\b(?:[Mm]odified|[Uu]pdated|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED)\b")
+_CHANGED = re.compile(
+    r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
+    r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
+)
+_MAKES = re.compile(
+    r"(?:\bcreated?|\badd(?:ed)?|\bwrote|\bnew|\bintroduced|\bgenerated|\bscaffolded|\bneue?|\berstellt|\bhinzugef\u00fcgt|\bcr\u00e9\u00e9|\bajout\u00e9|\bcreado"
+    r"|\bcriado|\badicionado|\u0441\u043e\u0437\u0434\u0430\w*|\u0434\u043e\u0431\u0430\u0432\u043b\w*|\u65b0\u589e|\u65b0\u5efa|\u521b\u5efa|\u4f5c\u6210|\u8ffd\u52a0|\uc0dd\uc131)(?:\W+\w+){0,2}\W*$", re.IGNORECASE
+)
+_CHANGES = re.compile(
+    r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
+    r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63|\uc218\uc815)(?:\W+\w+){0,2}\W*$", re.IGNORECASE
+)
+_CHANGE_AFTER = re.compile(r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed|extended|refactored|rewrote|replaced|removed|now)\b", re.I)
 _GONE = re.compile(r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664")
 _LONGEST_LIST = 600
 
@@ -51,23 +64,16 @@ def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int
 
 def files_told(draft: Draft, text: str, piece: Piece) -> None:
     """Files that an account of work names right after the verb: `Created a.py`, `**a.py**: Updated ...`."""
-    line_end = min(piece.end, piece.start + 300)
-    first = next(paths_in(text, piece.start, line_end), None)
-    if first is None:
-        return
-    before = text[piece.start : first.start].strip(" \t`*_[(")
-    if not before:
-        said = text[first.end : first.end + 60]
-        lead = said.strip(" \t`*_)]:\u2014\u2013-").split(" ", 1)[0]
-        verb = lead
-    else:
-        verb = before.split(" ", 1)[0]
-        if len(before.split()) > 4:
+    begin = piece.start
+    for count, path in enumerate(paths_in(text, piece.start, min(piece.end, piece.start + 1000))):
+        before = text[max(begin, path.start - 60) : path.start].rsplit("\n", 1)[-1]
+        begin = path.end
+        if count >= 8:
             return
-    if _NEW.match(verb.lower()):
-        _add(draft, Topic.CREATED, first, None, False)
-    elif _CHANGED.match(verb):
-        _add(draft, Topic.MODIFIED, first, None, False)
+        if _MAKES.search(before):
+            _add(draft, Topic.CREATED, path, None, False)
+        elif _CHANGES.search(before) or (path.start - piece.start < 6 and _CHANGE_AFTER.match(text, path.end, piece.end)):
+            _add(draft, Topic.MODIFIED, path, None, False)
 
 
 def _head(text: str, piece: Piece) -> int:
@@ -93,7 +99,9 @@ def _by_letter(letter: str, topic: Topic) -> Topic:
 
 def _kind(topic: Topic, words: str) -> Topic:
     if topic is Topic.CHANGED:
-        return Topic.CREATED if _NEW.search(words) and not _CHANGED.search(words) else Topic.MODIFIED
+        new, changed = _NEW.search(words), _CHANGED.search(words)
+        first = new is not None and (changed is None or new.start() < changed.start())
+        return Topic.CREATED if first else Topic.MODIFIED
     if topic is Topic.MODIFIED and re.search(r"\bNEW\b|\(new\b", words):
         return Topic.CREATED
     return topic

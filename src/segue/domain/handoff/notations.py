@@ -216,12 +216,12 @@ PHRASES: dict[Topic, str] = {
         files changed; changed files; files touched; touched files; files created modified; files created or modified;
         files created and modified; files modified created; files edits; files edits i made; generated edited files;
         file changes; uncommitted files; uncommitted changes; uncommitted; changed paths; file highlights; files that landed;
-        =working set; files affected; affected files; file list; files produced observed; files touched before; =diff;
+        files affected; affected files; file list; files produced observed; files touched before; =diff;
         diffstat; files in this change; dateien geändert; fichiers touchés; archivos tocados; измененные; 改动文件;
         变更文件; 涉及文件; 文件清单; 文件改动; 変更点ファイル; 변경된 파일; 변경 파일
     """,
     Topic.READING: """
-        key files; relevant files; important files; critical files; files to read; files to review; files to review first;
+        key files; working set; relevant files; important files; critical files; files to read; files to review; files to review first;
         files to study; files to reference; key files to read; key files to review; key files to reference; required reading;
         reading list; read first; read order; what to read; critical references; =references; reference files; main files;
         key documents; key docs; docs to read; file references; files of interest; files that matter most; =files;
@@ -242,7 +242,7 @@ PHRASES: dict[Topic, str] = {
         quality gate; quality gates; quality checks; code quality; gates; gates after fix; commands run; commands to run first;
         lint status; build status; commands to run first; =commands;
         =command; build; build and test; build tests; build verification; build result; ci; ci run; ci status; commits;
-        commits made; =commit; commit history; last commit; last commits; recent commits; latest commit; recent commit history;
+        commits made; =commit; commit history; recent commits; recent commit history;
         implementation commit; performance baseline; benchmark; benchmarks; measurements; metrics; session metrics;
         overall statistics; statistics; self review; review status; stack readiness check; local sanity; canary;
         checkliste; test checkliste; derniers commits; тесты; проверка;
@@ -270,7 +270,7 @@ PHRASES: dict[Topic, str] = {
         discoveries; analysis; root cause; root cause analysis; most likely root cause; architecture; architecture reminders; architecture in seconds;
         architektur; environment; environment state; environment details; environment variables; env vars; infrastructure;
         infrastructure state; stack; tech stack; technical stack; backend stack state; setup; configuration; config;
-        git status; git state; git; branch; repo; repository state; repository; important; remember; reminders;
+        last commit; last commits; latest commit; git status; git state; git; branch; repo; repository state; repository; important; remember; reminders;
         critical reminders; critical information; what you need to know; need to know; needs to know; what works; what works now;
         what is working; whats working; working; key concepts; key technical concepts; key features; key functions;
         key implementation details; technical details; data model; data flow; design notes; how it works; quick reference;

@@ -31,9 +31,9 @@ _PERCENT = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
 _NO = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
 _ASIDE = re.compile(r"[\u2192>].*|\bnext\b.*", re.IGNORECASE | re.DOTALL)
 _STATED = re.compile(
-    r"\b(?:task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
+    r"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
     r"(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete|completed|done|finished|accomplished)\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _SIGNS = {"\u2705": Outcome.COMPLETED, "\u2714": Outcome.COMPLETED, "\U0001f7e2": Outcome.COMPLETED, "\U0001f389": Outcome.COMPLETED,
           "\u23f3": Outcome.PARTIAL, "\U0001f504": Outcome.PARTIAL, "\U0001f6a7": Outcome.PARTIAL, "\U0001f7e1": Outcome.PARTIAL,
@@ -55,7 +55,7 @@ _PHRASES = _phrases()
 
 def judge(words: str) -> Outcome | None:
     """The outcome that a status line states, or none."""
-    line = _NO.sub(" ", words[:160].split("\n", 1)[0])
+    line = _NO.sub(" ", words[:300].split("\n", 1)[0])
     said = f" {' '.join(words_of(line))} "
     squashed = said.replace(" ", "")
     found = {outcome for outcome, phrase in _PHRASES if phrase in (said if phrase[0] == " " else squashed)}
@@ -88,6 +88,12 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
         if best is None or rank > best[:2]:
             best = (*rank, found.value, item)
     return None if best is None else (best[2], best[3])
+
+
+def find_statement(text: str) -> Evidence | None:
+    """A sentence anywhere that says that the work is done, in so many words."""
+    said = _STATED.search(text)
+    return None if said is None else Evidence("complete", said.start(), said.end(), 2)
 
 
 def _judge_heading(item: Evidence) -> Outcome | None:

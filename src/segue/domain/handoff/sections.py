@@ -262,7 +262,7 @@ class SectionReader:
             reading = Reading(topic=Topic.DONE, exact=True, weight=1)
         if label is None or reading is None or not reading.exact:
             return False
-        if reading.topic in (Topic.CONTEXT, Topic.WHOLE) or (self._topic is Topic.ASIDE and reading.topic in _SOFT):
+        if reading.topic in (Topic.CONTEXT, Topic.WHOLE, Topic.CHECKS) or (self._topic is Topic.ASIDE and reading.topic in _SOFT):
             return False
         lead = cut(self._text, label.value, lists[0].start if lists else item.end)
         if reading.topic is Topic.STATUS:
@@ -310,14 +310,22 @@ class SectionReader:
             self._draft.evidence.append(Evidence(self._text[start:end], start, end, 6))
             return
         if topic is Topic.STATUS:
-            self._draft.evidence.append(Evidence(self._text[start : min(end, start + 200)], start, end, 5))
+            said = " ".join(self._text[start : min(end, start + 300)].split())
+            self._draft.evidence.append(Evidence(said, start, end, 5))
         add_statement(self._draft, self._text, topic, (start, end), checked)
         if topic in FILE_TOPICS and self._inside_account():
             add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
+        if topic in (Topic.DONE, Topic.TASKS):
+            self._judge_progress(start, end)
         if topic is Topic.DONE:
             files_told(self._draft, self._text, cut(self._text, start, end))
         if topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
+
+    def _judge_progress(self, start: int, end: int) -> None:
+        """`Progress: 100 %` says how the work ended."""
+        if self._text.find("%", start, min(end, start + 120)) > 0 and "progress" in self._heading_text.casefold():
+            self._draft.evidence.append(Evidence(self._text[start : start + 120], start, end, 4))
 
     def _inside_account(self) -> bool:
         """True for a labelled list of files inside an account of the work: both are told."""

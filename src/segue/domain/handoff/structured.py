@@ -139,7 +139,7 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
     if value.is_null or says_nothing(value.text) or _is_bare(value):
         return
     piece = _piece(value)
-    if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
+    if topic is None or topic in (Topic.ASIDE, Topic.WHOLE) or (topic is Topic.CONTEXT and len(piece.text.split()) < 3):
         draft.others.append((key.text, piece))
     elif topic is Topic.STATUS:
         if len(piece.text.split()) > 4:
@@ -193,7 +193,7 @@ def _read_mapping(draft: Draft, text: str, topic: Topic | None, value: Mapping, 
 def _is_record(topic: Topic, value: Mapping) -> bool:
     """True if a mapping is one item with named parts, not a list of items by name."""
     own = PART_KEYS.get(topic, {})
-    keys = [key.casefold() for key in value.keys()]
+    keys = [key.text.casefold() for key, node in value if not (isinstance(node, Scalar) and _is_bare(node))]
     known = sum(key in own or key in HEADLINE_KEYS or key in STATUS_KEYS for key in keys)
     return known * 2 >= len(keys) and _headline(topic, value) is not None
 
@@ -208,6 +208,8 @@ def _headline(topic: Topic, item: Mapping) -> Piece | None:
 
 def _joined(text: str, key: Scalar, value: Scalar) -> Piece:
     end = value.end
+    if text[key.end : key.end + 1] in ('"', "'"):
+        return Piece(f"{key.text}: {value.text.strip()}", key.start, end)
     return Piece(text[key.start : end].strip(), key.start, end)
 
 
