@@ -105,7 +105,7 @@ def _looks_like_yaml(text: str, start: int, end: int) -> bool:
     """True if the unindented lines at the top are keys, and none is a heading."""
     keys = 0
     for line in text[start : min(end, start + 3000)].split("\n")[:60]:
-        if line.startswith(("# ", "## ", "### ", "```", "* ", "|", "> ")):
+        if line.startswith(("## ", "### ", "```", "* ", "|", "> ")):
             return False
         if not line.strip() or line[0] in " \t-#}]":
             continue

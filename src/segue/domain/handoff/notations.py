@@ -43,7 +43,7 @@ class Topic(StrEnum):
 
 PHRASES: dict[Topic, str] = {
     Topic.NEXT: """
-        next steps; next step; next action; next actions; next task; next tasks; next move; next moves; =next; =now;
+        next steps; next step; next action; next actions; next task; next tasks; next move; next moves; next; =now;
         what next; whats next; what is next; what comes next; up next; do next; to do next; next up; next session;
         next sessions; next agent; next thread; next owner; next worker; next chat; next phase; next stage; next milestone;
         next sprint; next valid; next safe; next priorities; next work; next focus; next sequence; next choose;
@@ -74,19 +74,22 @@ PHRASES: dict[Topic, str] = {
         delivery order; execution order; before merge; build priorities; where were going; where we are going;
         memory updates needed; cleanup needed; new requirements; =requirements; new requirement; handoff to;
         nextaction; next action items; =hand off; unblocks; what happens next; optional next step; later sequence;
-        nächste schritte; nächster schritt; als nächstes; als erstes; was als erstes zu tun ist; noch zu tun; zu tun;
+        to complete; to finish; to fix; to enable; implementation steps; needs to happen; to happen next; what to investigate;
+        investigate first; on the horizon; =priority; next priority; requested response; requested action; proposed change;
+        proposed changes; what reviewers should; reviewer should; how to fix;
+        nächste schritte; nächster schritt; nächste; nächster; als nächstes; als erstes; was als erstes zu tun ist; noch zu tun; zu tun;
         zu tun sind; zu tun ist; danach; offene punkte; offen; nicht begonnen; noch offen; ausstehend; weiteres vorgehen;
-        restarbeiten; prochaine étape; prochaines étapes; prochaines actions; reste à faire; il reste à faire; à faire;
-        où reprendre; à venir; en cours; suite; próximos passos; próximo passo; proximos passos; próximos pasos;
+        restarbeiten; prochaine étape; prochaines étapes; prochaine tâche; prochain; prochaine; prochaines; pas fait; prochaines actions; reste à faire; il reste à faire; à faire;
+        où reprendre; à venir; en cours; suite; próximos passos; próximo passo; próximo; próxima; proximo; proxima; siguiente; proximos passos; próximos pasos;
         próximas acciones; siguiente paso; siguientes pasos; proximos pasos; próxima sesión; próxima sessão; pendiente;
         pendientes; pendente; pendentes; por hacer; a fazer; onde paramos; itens abertos; prioridade alta; prioridade média;
         prioridade baixa; tareas pendientes; para o próximo agente; para o proximo agente; следующие шаги; следующий шаг;
         дальше; что дальше; не сделано; отложено; осталось; осталось сделать; предстоит; в работе; проверить; планы;
-        що потрібно зробити; наступні кроки; наступний крок; залишилось; далі; prossimi passi; prossimo passo; da fare;
+        що потрібно зробити; наступні кроки; наступний крок; залишилось; далі; prossimi passi; prossimo; prossima; вимоги; після завершення; prossimo passo; da fare;
         nästa steg; återstår; att göra; vad som aterkstar; rekomendasi kerja; langkah selanjutnya; langkah berikutnya;
-        下一步; 下步; 接下来; 接下來; 待办; 待辦; 未完成; 未做; 进行中; 進行中; 后续; 後續; 剩余; 剩餘; 待更新; 待处理; 优先做; 优先级;
+        下一步; 下步; 下一次; 第一步; 第一個動作; 第一个动作; 必须先做; 未完; 修复方案; 修正方法; 推荐修复; 必要な確認; 接下来; 接下來; 待办; 待辦; 未完成; 未做; 进行中; 進行中; 后续; 後續; 剩余; 剩餘; 待更新; 待处理; 优先做; 优先级;
         優先級; 高优先级; 中优先级; 低优先级; 还没做; 尚未; 建议; 建議; 次にやる; 次の; 次回; 残り; 残作業; 残っている; 未着手; 着手前; 未完了;
-        これから; やること; 今後; 予定; 다음; 남은; 대기; 할 일; 예정; 미완료; 진행 중; 진행중; 이어가기; 권장 순서; 처리해야
+        これから; やること; 今後; 予定; 다음; 남은; 대기; 할 일; 예정; 미완료; 진행 중; 진행중; 이어가기; 권장 순서; 처리해야; 수정 방법; 해결 방법; 수정 대상 파일
     """,
     Topic.DONE: """
         what was done; what was accomplished; what was completed; what was built; what was implemented; what was delivered;
@@ -99,12 +102,12 @@ PHRASES: dict[Topic, str] = {
         phase completed; accomplished; accomplishments; achievements; key achievements; achieved; delivered; shipped; landed;
         merged; merged to main; closed; finished; fixed; fixes; fixes applied; fix applied; bug fixes; bugs fixed;
         issues fixed; issues resolved; resolved issues; problems solved; resolved; fixed findings; implemented;
-        implementation; implementation summary; solution implemented; solution; summary; executive summary; session summary;
+        =implementation; implementation summary; solution implemented; =solution; summary; executive summary; session summary;
         work summary; results summary; quick summary; closing summary; tldr; tl dr; bottom line; recap; recap last session;
         snapshot; =overview; changes; changes made; code changes; recent changes; key changes; change summary; changelog;
         codebase updates; updates made; =updates; new features; features implemented; features added; features completed;
         key outcomes; outcomes; actions outcomes; actions taken; actions completed; progress; progress so far; work log;
-        session log; =log; activity log; history; historical log; milestones reached; mission accomplished; phases touched;
+        session log; =log; activity log; =history; historical log; milestones reached; mission accomplished; phases touched;
         salient summary; salientsummary; refactoring done; documentation created; documentation updates; changefeed;
         artifacts produced; work state completed; implemented capabilities; capabilities added; =this session; conclusion;
         earlier sessions; what pass; keyachievements;
@@ -128,7 +131,7 @@ PHRASES: dict[Topic, str] = {
         决策; 決策; 决定; 決定; 已确认决策; 设计选择; 決着; 判断; 決定事項; 결정; 결정 사항
     """,
     Topic.QUESTIONS: """
-        open questions; open question; questions; unresolved questions; unresolved; unknowns; unknown; unclear; open decisions;
+        open questions; open question; questions; unresolved questions; questions for next; questions for next session; questions for discussion; unresolved; unknowns; unknown; unclear; open decisions;
         open decision; decisions needed; decision needed; pending decisions; questions decisions pending; decisions pending;
         critical decisions needed; questions for; open points to decide; to be decided; needs decision; need to decide;
         unconfirmed; to confirm; =clarifications; clarifications needed; open issues; still to decide; undecided;
@@ -160,12 +163,12 @@ PHRASES: dict[Topic, str] = {
         =learned; lessons; lessons learned; lesson learned; mistakes; anti patterns; critical anti patterns; antipatterns;
         do not; dont; donts; do nots; what not to; not to do; avoid; things to avoid; never do; never; must not; =flags;
         flagged; review findings; audit findings; discovered issues; discoveredissues; technical debt; tech debt;
-        what does not work; what doesnt work; not working; broken; failing; key test failures; test failures; errors;
-        error; surprises; surprises discoveries; troubleshooting; common issues; hazards; critical findings; security concerns;
+        what does not work; what doesnt work; not working; broken; failing; key test failures; test failures; =errors;
+        =error; outstanding issues; what not to do next; what not to do; not to do next; surprises; surprises discoveries; troubleshooting; common issues; hazards; critical findings; security concerns;
         high risk; drift; regressions; what is missing; reopening triggers; stickies; be careful; mind the; quirks;
         operational gaps; confirmed problem; hard rules; harte regeln; harten regeln; forbidden; forbidden work;
         fallstricke; fallen; stolperfallen; hinweise; achtung; bekannte probleme; bekannte lücken; risiken; was man nicht tut;
-        stolpert; pièges; points dattention; attention; risques; problèmes connus; bugs potentiels; riesgos; problemas conocidos;
+        stolpert; pièges; vigilances; points dattention; attention; risques; problèmes connus; bugs potentiels; riesgos; problemas conocidos;
         advertencias; cuidado; que no conviene; lecciones; riscos; problemas conhecidos; lições aprendidas; aprendizados;
         alertas; armadilhas; известные пробелы; известные проблемы; подводные камни; риски; проблемы; грабли; внимание;
         відомі проблеми; ризики; problemi noti; rischi; attenzione; catatan penting; risiko;
@@ -209,7 +212,7 @@ PHRASES: dict[Topic, str] = {
     Topic.MODIFIED: """
         files modified; file modified; modified files; files updated; updated files; files edited; edited files; =modified;
         files fixed; file fixed; files modified this session; filesmodified; files updated for; files deleted; deleted files;
-        archivos modificados; arquivos modificados; arquivos criticos modificados; geänderte dateien; fichiers modifiés;
+        modifiés cette session; archivos modificados; arquivos modificados; arquivos criticos modificados; geänderte dateien; fichiers modifiés;
         измененные файлы; изменённые файлы; 修改文件; 已更新文件; 已修改文件; 変更ファイル; 変更したファイル; 수정된 파일; 수정한 파일
     """,
     Topic.CHANGED: """
@@ -224,7 +227,7 @@ PHRASES: dict[Topic, str] = {
         key files; working set; relevant files; important files; critical files; files to read; files to review; files to review first;
         files to study; files to reference; key files to read; key files to review; key files to reference; required reading;
         reading list; read first; read order; what to read; critical references; =references; reference files; main files;
-        key documents; key docs; docs to read; file references; files of interest; files that matter most; =files;
+        key documents; key docs; docs to read; =artifacts; =artefacts; estrutura do código; arquivos do projeto; structure du code; file references; files of interest; files that matter most; =files;
         files and code sections; related files; where things live; where to find things; where things are; file locations;
         file structure; project structure; project files; code structure; main entry points; entry points; key code sections;
         wichtige dateien; wo was liegt; fichiers clés; archivos clave; arquivos importantes; documentos críticos;
@@ -260,12 +263,12 @@ PHRASES: dict[Topic, str] = {
         where we are; where things stand; current situation; current top line state; current state summary; state as of;
         stand; aktueller stand; stand heute; zustand; état actuel; état; estado; estado actual; estado atual; status atual;
         status operasional; статус; состояние; текущее состояние; стан; stato; stato attuale; läge;
-        当前状态; 當前狀態; 状态; 項目状态; 项目状态; 现状; 現在の状態; 現状; 状態; 현재 상태; 라이브 상태; 상태
+        当前状态; 當前狀態; 状态; 狀態; 項目状态; 项目状态; 现状; 現在の状態; 現状; 状態; 현재 상태; 라이브 상태; 상태
     """,
     Topic.CONTEXT: """
         context; critical context; important context; context notes; quick context; context needed; =contexte; notes; note;
         technical notes; implementation notes; architecture notes; final notes; important notes; important technical notes;
-        other notes; handoff notes; key notes; notes for future; background; findings; key findings; =fact; facts;
+        other notes; handoff notes; key notes; notes for future; background; expected outcomes; expected outcome; development commands; findings; key findings; =fact; facts;
         facts established; implementation facts; observations; key technical observations; key insights; key technical insights; insights;
         discoveries; analysis; root cause; root cause analysis; most likely root cause; architecture; architecture reminders; architecture in seconds;
         architektur; environment; environment state; environment details; environment variables; env vars; infrastructure;
@@ -284,12 +287,12 @@ PHRASES: dict[Topic, str] = {
         comandos essenciais; como rodar; démarrage; запуск; 运行; 启动方式; 最新提交; 常用命令; 実行方法; 핵심 명령; 실행 방법; 커밋;
         hintergrund; kontext; umgebung; wie gemessen wird; wo die arbeit liegt; projektkontext; tech stack; contexte;
         vue densemble; contexto; contexto atual; contexto do projeto; контекст; связи; окружение; причина; контекст сессии;
-        contesto; konteks; 项目; 项目概览; 背景; 概览; 架构; 环境; 上下文; 说明; 数据流; 依赖; 模块; 背景情報; 環境; 前提; メモ; 構成;
+        contesto; konteks; 根本原因; 原因; 症状; 원인; 증상; 项目; 项目概览; 背景; 概览; 架构; 环境; 上下文; 说明; 数据流; 依赖; 模块; 背景情報; 環境; 前提; メモ; 構成;
         土台; 배경; 구조; 환경; 메모; 관련; 방식; 시크릿; 자동화
     """,
     Topic.ASIDE: """
         date; =created at; author; duration; token usage; estimated resource usage; budget; context window; session metadata;
-        metadata; timestamp; last updated; sign off; contact; suggested skills; end of handoff; estimated timeline; timeline;
+        metadata; timestamp; last updated; sign off; contact; suggested skills; skills suggérés; end of handoff; estimated timeline; timeline;
         generated; team; license; version history; appendix; 附录; document metadata; session id; pr; prs; links to;
         time; effort; estimated time; estimated effort; estimated remaining; estimated completion
     """,

@@ -40,8 +40,8 @@ _SIGNS = {"\u2705": Outcome.COMPLETED, "\u2714": Outcome.COMPLETED, "\U0001f7e2"
           "\u274c": Outcome.FAILED, "\U0001f534": Outcome.FAILED, "\u26d4": Outcome.BLOCKED, "\U0001f6ab": Outcome.BLOCKED}  # fmt: skip
 _STRONG = re.compile(r"\bcomplete|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial|in progress|\bwip\b|\u2705|100 ?%|abgeschlossen|termin\u00e9", re.IGNORECASE)
 _UNFINISHED = re.compile(r"\bpartially (?:done|complete)|\bin[ -]progress\b|\bpartial success|not (?:yet )?deployed|\uc9c4\ud589 ?\uc911|\ubbf8\ubc30\ud3ec|\u8fdb\u884c\u4e2d|\u9032\u884c\u4e2d", re.IGNORECASE)
-TITLE, HEADING, EXACT = 7, 1, 100
-"""How much a document's title, a heading, and the canonical key count."""
+TITLE, STATEMENT, HEADING, EXACT = 7, 5, 1, 100
+"""How much a document's title, a sentence on the state of things, a heading, and the canonical key count."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
@@ -82,7 +82,7 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
         if item.weight >= EXACT:
             return item.text, item
         found = _judge_heading(item) if item.weight in (TITLE, HEADING) else judge(item.text)
-        if found is None:
+        if found is None or (found is Outcome.FAILED and item.weight == STATEMENT and len(item.text) > 60):
             continue
         rank = (item.weight, -_ORDER.index(found))
         if best is None or rank > best[:2]:

@@ -43,6 +43,8 @@ class Scope:
     topic: Topic | None
     heading: str
     tag: bool = False
+    weak: bool = False
+    """From the title: holds only where no heading says anything."""
 
 
 class SectionReader:
@@ -104,11 +106,15 @@ class SectionReader:
         while self._scopes and self._scopes[-1].level >= level and not self._scopes[-1].tag:
             self._scopes.pop()
 
-    def _open(self, level: int, heading: str, reading: Reading | None, *, tag: bool = False) -> None:
+    def _open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
         self._close(level)
-        outer = self._topic
-        topic = outer if reading is None else _settle(outer, reading, own=level < _BOLD_LEVEL)
-        self._scopes.append(Scope(level, topic, heading, tag))
+        outer = self._scopes[-1] if self._scopes else Scope(0, None, "")
+        if reading is None:
+            scope = Scope(level, outer.topic, heading, weak=outer.weak)
+        else:
+            topic = _settle(None if outer.weak else outer.topic, reading, own=level < _BOLD_LEVEL)
+            scope = Scope(level, topic, heading, weak=weak)
+        self._scopes.append(scope)
         if reading is not None:
             self._seen["labels" if level == _LABEL_LEVEL else "sections"] += 1
 
@@ -138,7 +144,7 @@ class SectionReader:
             reading = read_heading(part.strip())
             if reading and reading.exact and reading.topic in _STRONG:
                 topic = reading
-        self._open(self._title_level, words, topic)
+        self._open(self._title_level, words, topic, weak=True)
 
     def _judge_heading(self, words: str, piece: Piece, reading: Reading | None) -> None:
         valued = _VALUED.search(words)
@@ -339,6 +345,8 @@ class SectionReader:
 
 def _settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
     """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
+    if outer in _STRONG and not reading.strong and not reading.exact:
+        return outer
     if own and reading.exact and reading.topic is Topic.CONTEXT:
         return reading.topic
     if outer is Topic.NEXT and (reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)):

@@ -208,6 +208,8 @@ def _headline(topic: Topic, item: Mapping) -> Piece | None:
 
 def _joined(text: str, key: Scalar, value: Scalar) -> Piece:
     end = value.end
+    if "\\" in text[key.start : end]:
+        return _piece(value)
     if text[key.end : key.end + 1] in ('"', "'"):
         return Piece(f"{key.text}: {value.text.strip()}", key.start, end)
     return Piece(text[key.start : end].strip(), key.start, end)

@@ -13,6 +13,8 @@ _WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _ASIDE = re.compile(r"[(\uff08\[][^()\uff08\uff09\[\]]{0,200}[)\uff09\]]")
+_DASH = re.compile(r"[\u2014\u2013:\u2192]|[ ]-[ ]")
+_NOT = frozenset({"not", "nicht", "pas", "не", "no", "non", "isnt", "arent", "wasnt", "werent", "never", "cannot", "não", "inte"})
 _NOTHING_LEAD = re.compile(r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE)
 _LONGEST_HEADING = 160
 _RANK = {topic: rank for rank, topic in enumerate(Topic)}
@@ -28,6 +30,8 @@ class Reading:
     """True if the phrase is the whole heading, not one word of many."""
     weight: int
     """How many words of the heading the phrase covers."""
+    strong: bool = True
+    """True if that is half of them or more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,9 +73,23 @@ def _tables() -> _Tables:
 
 @lru_cache(maxsize=8192)
 def read_heading(heading: str) -> Reading | None:
-    """The topic of a heading, or none. What stands in brackets counts only if the rest means nothing."""
+    """The topic of a heading, or none.
+
+    What stands before a colon goes before the rest; what stands in brackets counts only if it is a
+    heading by itself and the rest means nothing.
+    """
     bare = _ASIDE.sub(" ", heading[:_LONGEST_HEADING])
-    return _read(bare) or (_read(heading) if bare != heading else None)
+    head, colon, _ = bare.replace("\uff1a", ":").partition(":")
+    if colon and (reading := _read(head)) and reading.exact:
+        return reading
+    if reading := _read(bare):
+        return reading
+    if (first := _DASH.split(bare, maxsplit=1)[0]) != bare and (reading := _read(first)):
+        return reading
+    for aside in _ASIDE.findall(heading[:_LONGEST_HEADING]):
+        if (reading := _read(aside)) and reading.exact:
+            return reading
+    return None
 
 
 def read_label(label: str) -> Reading | None:
@@ -98,10 +116,18 @@ def _read(heading: str) -> Reading | None:
 
 
 def _unspaced(squashed: str, tables: _Tables) -> Reading | None:
+    found: Reading | None = None
+    rest = squashed
     for phrase, topic in tables.unspaced:
-        if phrase in squashed:
-            return Reading(topic=topic, exact=len(phrase) * 2 > len(squashed), weight=max(1, len(phrase) // 2))
-    return None
+        if phrase not in rest:
+            continue
+        if found is None:
+            strong = len(phrase) * 2 >= len(squashed)
+            found = Reading(topic=topic, exact=strong, weight=max(1, len(phrase) // 2), strong=strong)
+            rest = squashed.replace(phrase, "|")
+        elif {topic, found.topic} == {Topic.DONE, Topic.NEXT}:
+            return Reading(topic=Topic.TASKS, exact=False, weight=found.weight)
+    return found
 
 
 def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
@@ -109,14 +135,20 @@ def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
     for size in range(min(tables.longest, total), 0, -1):
         if size * 5 < total and size < 3:
             return None
-        found = [
-            topic
+        found = {
+            _negated(topic, words[at - 1] if at else "")
             for at in range(total - size + 1)
             if (topic := tables.within.get(" ".join(words[at : at + size]))) is not None
-        ]
+        }
         if found:
-            return Reading(topic=min(found, key=_RANK.__getitem__), exact=False, weight=size)
+            topic = Topic.TASKS if {Topic.DONE, Topic.NEXT} <= found else min(found, key=_RANK.__getitem__)
+            return Reading(topic=topic, exact=False, weight=size, strong=size * 2 >= total)
     return None
+
+
+def _negated(topic: Topic, before: str) -> Topic:
+    """`Flagged but not fixed` is work ahead."""
+    return Topic.NEXT if topic is Topic.DONE and before in _NOT else topic
 
 
 def says_nothing(text: str) -> bool:
