@@ -24,8 +24,12 @@ def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Spa
     """The record, from the most trusted draft to the least: each fills only what is still empty."""
     values: dict[str, Any] = {}
     spans: dict[str, Span] = {}
+    by_topic: dict[Topic, list[Entry]] = {}
+    for draft in drafts:
+        own = draft.by_topic()
+        by_topic |= {topic: entries for topic, entries in own.items() if topic not in by_topic}
     for topic in _FIELDS:
-        entries = next((found for draft in drafts if (found := list(draft.of(topic)))), [])
+        entries = by_topic.get(topic)
         if not entries:
             continue
         if topic in TEXT_TOPICS:

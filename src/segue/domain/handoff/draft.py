@@ -76,6 +76,13 @@ class Draft:
         """The statements on one topic."""
         return (entry for entry in self.entries if entry.topic is topic)
 
+    def by_topic(self) -> dict[Topic, list[Entry]]:
+        """All statements, in order."""
+        found: dict[Topic, list[Entry]] = {}
+        for entry in self.entries:
+            found.setdefault(entry.topic, []).append(entry)
+        return found
+
     def topics(self) -> set[Topic]:
         """All topics that have a statement."""
         return {entry.topic for entry in self.entries}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pyromark
@@ -14,12 +14,11 @@ MAX_CHARS = 1_000_000
 """How much of a text is read: seven times the longest handoff that was seen in the wild."""
 MAX_DEPTH = 40
 """How deep blocks may nest; what is deeper stays text of its parent."""
-_STEP = 512
-_CONTINUATION = bytes(range(0x80, 0xC0))
 
 HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
+_CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
 _KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
 
 _TAG = re.compile(
@@ -38,19 +37,18 @@ _ELEMENTS = frozenset(
 class Block:
     """One block. `start` and `end` are offsets of characters; nobody changes a block after the parse."""
 
-    __slots__ = ("checked", "children", "end", "info", "kind", "level", "start")
+    level = 0
+    """Of a heading, 1 to 6."""
+    info = ""
+    """The info string of a fence, or the name of a tag."""
+    checked: bool | None = None
+    """The box of a check list's item."""
 
     def __init__(self, kind: str, start: int, end: int) -> None:
         self.kind = kind
         self.start = start
         self.end = end
         self.children: list[Block] = []
-        self.level = 0
-        """Of a heading, 1 to 6."""
-        self.info = ""
-        """The info string of a fence, or the name of a tag."""
-        self.checked: bool | None = None
-        """The box of a check list's item."""
 
 
 def parse_markdown(text: str, start: int = 0, end: int | None = None) -> list[Block]:
@@ -66,12 +64,23 @@ def parse_markdown(text: str, start: int = 0, end: int | None = None) -> list[Bl
 
 
 def _parse(text: str, start: int, end: int) -> list[Block]:
-    if not text[start:end].strip():
-        return []
     source = text[start:end] if start or end < len(text) else text
+    if not source or source.isspace():
+        return []
     root = Block("Root", 0, 1 << 62)
-    _grow(root, pyromark.events_with_range(source, options=_OPTIONS), _to_chars(source, start))
+    _grow(root, pyromark.events_with_range(_plain(source), options=_OPTIONS), start)
     return [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
+
+
+def _plain(source: str) -> str:
+    """The same structure in as many bytes as characters, for the parser counts bytes.
+
+    No block of CommonMark begins or ends with a character outside of ASCII; the inside of the
+    blocks is read from the source itself. `<?` would open a block.
+    """
+    if source.isascii():
+        return source
+    return source.encode("ascii", "replace").replace(b"<?", b"<x").decode("ascii")
 
 
 def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
@@ -97,8 +106,8 @@ def _tag_blocks(mark: re.Match[str]) -> list[Block]:
     return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value")), closed]
 
 
-def _grow(root: Block, events: Iterator[Any], place: Callable[[int], int]) -> None:
-    stack: list[tuple[Block, int]] = [(root, 1 << 62)]
+def _grow(root: Block, events: Iterator[Any], offset: int) -> None:
+    stack = [root]
     for event, where in events:
         if type(event) is str:
             continue
@@ -110,43 +119,25 @@ def _grow(root: Block, events: Iterator[Any], place: Callable[[int], int]) -> No
         name = tag if type(tag) is str else next(iter(tag))
         if name not in _KINDS:
             continue
-        begin, finish = where["start"], where["end"]
-        while stack[-1][1] <= begin and len(stack) > 1:
+        start = where["start"] + offset
+        while stack[-1].end <= start:
             stack.pop()
-        if len(stack) > MAX_DEPTH:
+        parent = stack[-1]
+        if len(stack) > MAX_DEPTH or (name == PARAGRAPH and parent.kind == ITEM):
             continue
-        block = Block(name, place(begin), place(finish))
-        _describe(block, tag)
-        stack[-1][0].children.append(block)
-        stack.append((block, finish))
+        block = Block(name, start, where["end"] + offset)
+        if name == HEADING:
+            block.level = int(tag[HEADING]["level"][1])
+        elif name == CODE:
+            style = tag[CODE]
+            block.info = style["Fenced"].strip() if type(style) is dict else "indented"
+        parent.children.append(block)
+        if name in _CONTAINERS:
+            stack.append(block)
 
 
-def _check(stack: list[tuple[Block, int]], checked: bool) -> None:
-    for block, _ in reversed(stack):
+def _check(stack: list[Block], checked: bool) -> None:
+    for block in reversed(stack):
         if block.kind == ITEM:
             block.checked = checked
             return
-
-
-def _describe(block: Block, tag: Any) -> None:
-    if block.kind == HEADING:
-        block.level = int(tag[HEADING]["level"][1])
-    elif block.kind == CODE:
-        style = tag[CODE]
-        block.info = style["Fenced"].strip() if type(style) is dict else "indented"
-
-
-def _to_chars(source: str, offset: int) -> Callable[[int], int]:
-    """Byte offsets to character offsets, each in constant time: the parser counts bytes, we do not."""
-    if source.isascii():
-        return lambda place: place + offset
-    raw = source.encode()
-    marks = [offset]
-    for at in range(0, len(raw), _STEP):
-        marks.append(marks[-1] + len(raw[at : at + _STEP].translate(None, _CONTINUATION)))
-
-    def place(byte: int) -> int:
-        step = byte // _STEP
-        return marks[step] + len(raw[step * _STEP : byte].translate(None, _CONTINUATION))
-
-    return place

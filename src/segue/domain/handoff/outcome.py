@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from segue.domain.handoff.draft import Evidence
 from segue.domain.handoff.model import Outcome
@@ -45,21 +47,37 @@ TITLE, STATEMENT, HEADING, EXACT = 7, 5, 1, 100
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
-def _phrases() -> list[tuple[Outcome, str]]:
-    found = [(outcome, " ".join(words_of(p))) for outcome, listed in WORDS.items() for p in listed.split(";")]
-    return [(outcome, f" {p} " if not _UNSPACED.search(p) else p) for outcome, p in found if p]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Lexicon:
+    words: dict[str, Outcome]
+    phrases: tuple[tuple[str, Outcome], ...]
+    unspaced: tuple[tuple[str, Outcome], ...]
 
 
-_PHRASES = _phrases()
+@cache
+def _lexicon() -> _Lexicon:
+    found = [(" ".join(words_of(p)), outcome) for outcome, listed in WORDS.items() for p in listed.split(";")]
+    found = [(phrase, outcome) for phrase, outcome in found if phrase]
+    return _Lexicon(
+        words={p: o for p, o in reversed(found) if " " not in p},
+        phrases=tuple((f" {p} ", o) for p, o in found if " " in p),
+        unspaced=tuple((p.replace(" ", ""), o) for p, o in found if _UNSPACED.search(p)),
+    )
 
 
+@lru_cache(maxsize=2048)
 def judge(words: str) -> Outcome | None:
     """The outcome that a status line states, or none."""
     line = _NO.sub(" ", words[:300].split("\n", 1)[0])
-    said = f" {' '.join(words_of(line))} "
-    squashed = said.replace(" ", "")
-    found = {outcome for outcome, phrase in _PHRASES if phrase in (said if phrase[0] == " " else squashed)}
-    percent = _PERCENT.search(line)
+    lexicon = _lexicon()
+    said = words_of(line)
+    found = {lexicon.words[word] for word in said if word in lexicon.words}
+    joined = f" {' '.join(said)} "
+    found |= {outcome for phrase, outcome in lexicon.phrases if phrase in joined}
+    if _UNSPACED.search(line):
+        squashed = joined.replace(" ", "")
+        found |= {outcome for phrase, outcome in lexicon.unspaced if phrase in squashed}
+    percent = _PERCENT.search(line) if "%" in line else None
     if percent:
         found.add(Outcome.COMPLETED if int(percent[1]) >= 100 else Outcome.PARTIAL)
     if not found:
@@ -92,8 +110,17 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
 
 def find_statement(text: str) -> Evidence | None:
     """A sentence anywhere that says that the work is done, in so many words."""
-    said = _STATED.search(text)
-    return None if said is None else Evidence("complete", said.start(), said.end(), 2)
+    lower = text.lower()
+    if len(lower) != len(text):
+        return None
+    for word in ("complete", "done", "finished", "accomplished"):
+        at = lower.find(word)
+        while at >= 0:
+            said = _STATED.search(text, max(0, at - 60), at + len(word) + 1)
+            if said and said.end() > at:
+                return Evidence("complete", said.start(), said.end(), 2)
+            at = lower.find(word, at + len(word))
+    return None
 
 
 def _judge_heading(item: Evidence) -> Outcome | None:

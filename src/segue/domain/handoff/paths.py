@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from segue.domain.handoff.draft import Piece
 
-_TOKEN = re.compile(r"[^\s`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190]+")
+_RIM = r"\s`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
+_TOKEN = re.compile(rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:Makefile|Dockerfile|LICENSE|Jenkinsfile)(?![^{_RIM}]))")
+"""A word with a dot or a slash in it. It begins at a rim and gives nothing back, so each word is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
 _NAME = re.compile(r"[\w.@%+{}*,\[\]~$-]+")
 _EXTENSION = re.compile(r"(.*)\.([A-Za-z][A-Za-z0-9]{0,9})")
@@ -30,7 +32,7 @@ def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piec
     """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it."""
     for found in _TOKEN.finditer(text, start, len(text) if end is None else end):
         token = found[0]
-        if len(token) > 400 or ("." not in token and "/" not in token and token not in _BARE_NAMES):
+        if len(token) > 400:
             continue
         quoted = found.start() > 0 and text[found.start() - 1] == "`"
         yield from _paths(token, found.start(), quoted)

@@ -22,9 +22,10 @@ _FORBIDS = re.compile(
 _FORBIDS_WIDE = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
 _BLOCKED = re.compile(r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:|blockiert durch)\b", re.IGNORECASE)
 _DONE_LEAD = re.compile(r"\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]", re.I)
-_DONE_TAIL = re.compile(r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:done|complete|completed|finished|shipped|merged)\W{0,4}$", re.I)
-_OPEN_TAIL = re.compile(
-    r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:todo|pending|not started|in progress|planned|deferred|open|partial|not done|wip|blocked)\W{0,4}$", re.I
+_TAIL = re.compile(
+    r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed|finished|shipped|merged)"
+    r"|todo|pending|not started|in progress|planned|deferred|open|partial|not done|wip|blocked)\W{0,4}$",
+    re.IGNORECASE,
 )
 
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
@@ -71,9 +72,10 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
     line = words[:200].split("\n", 1)[0].rstrip()
-    if _STRUCK.match(line) or _DONE_LEAD.match(line) or _DONE_TAIL.search(line[-40:]):
+    if _STRUCK.match(line) or _DONE_LEAD.match(line):
         return True
-    return False if _OPEN_TAIL.search(line[-40:]) else None
+    tail = _TAIL.search(line[-40:])
+    return None if tail is None else tail["done"] is not None
 
 
 def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
