@@ -17,6 +17,8 @@ _FIELDS = (
     Topic.GOTCHAS, Topic.FAILED, Topic.READING, Topic.QUESTIONS, Topic.NEXT, Topic.BLOCKERS, Topic.CONTEXT, Topic.BRIEF,
 )  # fmt: skip
 _TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
+_ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.DONE, Topic.CHECKS, Topic.NEXT})
+"""Topics where the same words again are the same statement."""
 _GAP = re.compile(r"[\s>|*+\u2022-]*(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
 
@@ -66,23 +68,25 @@ def _run(text: str, entries: Sequence[Entry]) -> Piece:
 def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tuple[Any, ...]:
     found: list[Any] = []
     seen: set[str] = set()
+    name = HEADLINES.get(topic)
     for entry in entries:
-        headline = dict(entry.parts).get(HEADLINES.get(topic, ""), entry.whole)
-        if headline.text in seen and topic in (Topic.CREATED, Topic.MODIFIED, Topic.DONE, Topic.CHECKS, Topic.NEXT):
+        whole = entry.whole
+        headline = next((piece for part, piece in entry.parts if part == name), whole) if entry.parts else whole
+        if headline.text in seen and topic in _ONCE:
             continue
         seen.add(headline.text)
         where = f"{topic.value}[{len(found)}]"
-        spans[where] = Span(entry.whole.start, entry.whole.end)
-        found.append(_item(topic, entry, headline, where, spans))
+        spans[where] = Span(whole.start, whole.end)
+        if name is None:
+            found.append(whole.text)
+            continue
+        spans[f"{where}.{name}"] = Span(headline.start, headline.end)
+        found.append({name: headline.text} | (_parts(entry, name, where, spans) if entry.parts else {}))
     return tuple(found)
 
 
-def _item(topic: Topic, entry: Entry, headline: Piece, where: str, spans: dict[str, Span]) -> Any:
-    name = HEADLINES.get(topic)
-    if name is None:
-        return entry.whole.text
-    value: dict[str, Any] = {name: headline.text}
-    spans[f"{where}.{name}"] = Span(headline.start, headline.end)
+def _parts(entry: Entry, name: str, where: str, spans: dict[str, Span]) -> dict[str, Any]:
+    value: dict[str, Any] = {}
     for part, piece in entry.parts:
         if part == name:
             continue
@@ -90,9 +94,9 @@ def _item(topic: Topic, entry: Entry, headline: Piece, where: str, spans: dict[s
             value[part] = (*value.get(part, ()), piece.text)
             continue
         if part == "exit_code":
-            if not piece.text.lstrip("-").isdigit():
+            if not piece.text.lstrip("-").isdecimal():
                 continue
-            value[part] = int(piece.text)
+            value[part] = int(piece.text[:12])
         elif part == "blocking":
             value[part] = piece.text.casefold() in ("true", "yes", "y", "1", "on")
         else:

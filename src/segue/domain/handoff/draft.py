@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import says_nothing
@@ -20,17 +21,15 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some words and where they stand."""
+class Piece(NamedTuple):
+    """Some words and where they stand. A tuple, for there are many."""
 
     text: str
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One statement of a handoff."""
 
     topic: Topic
@@ -41,8 +40,7 @@ class Entry:
     """Its fields, if it has more than one: `rationale`, `mitigation`..."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Words that say how the work ended."""
 
     text: str
@@ -92,5 +90,7 @@ def cut(text: str, start: int, end: int) -> Piece:
     """The words of `text[start:end]` without the white space around them."""
     raw = text[start:end]
     words = raw.strip()
+    if len(words) == len(raw):
+        return Piece(raw, start, end)
     begin = start + len(raw) - len(raw.lstrip())
     return Piece(words, begin, begin + len(words))

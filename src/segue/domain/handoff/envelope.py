@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from segue.domain.handoff.draft import Draft
 from segue.domain.handoff.json_reader import read_json
 from segue.domain.handoff.lenient import read_lenient
-from segue.domain.handoff.structured import is_canonical, is_handoff, read_tree
+from segue.domain.handoff.structured import FIELDS, is_canonical, is_handoff, read_tree
 from segue.domain.handoff.tree import Mapping, Node, Refused
 from segue.domain.handoff.yaml_reader import read_yaml
 
 _KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?:[ \t\r]|$)")
-_FENCE = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*$", re.MULTILINE)
-_HANDOFF_HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*\bhand[- ]?off\b[^\n]*$", re.MULTILINE | re.IGNORECASE)
+_FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*")
+_HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*$", re.MULTILINE)
+_HANDOFF = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
 _MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
 _SPACES = " \t\r\n\ufeff"
 
@@ -166,6 +167,8 @@ def _read_front_matter(found: Found, text: str, matter: tuple[int, int]) -> None
 
 
 def _read_fences(found: Found, text: str, start: int, end: int) -> None:
+    if "```" not in text and "~~~" not in text:
+        return
     for opening in _FENCE.finditer(text, start, end):
         if opening[2].casefold() not in ("yaml", "yml", "json", "jsonc", ""):
             continue
@@ -203,9 +206,11 @@ def _nothing() -> Node:
 
 def _read_under_heading(found: Found, text: str, start: int, end: int) -> None:
     """YAML without a fence, in the lines under a heading that says `Handoff`."""
-    for heading in _HANDOFF_HEADING.finditer(text, start, end):
+    if not any(f"\n{name}:" in text for name in FIELDS):
+        return
+    for heading in _HEADING.finditer(text, start, end):
         first = _skip_space(text, heading.end(), end)
-        if not _looks_like_yaml(text, first, end):
+        if not _HANDOFF.search(heading[0]) or not _looks_like_yaml(text, first, end):
             continue
         stop = re.compile(r"^(?:#{1,6}[ \t]|---[ \t\r]*$|```)", re.MULTILINE).search(text, first, end)
         last = stop.start() if stop else end

@@ -17,7 +17,8 @@ from segue.domain.handoff.prose import read_prose
 from segue.domain.handoff.sections import SectionReader
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-_TOLD_IN_PROSE = (Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS)
+_TOLD_IN_PROSE = frozenset({Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS})
+"""What sections are about; a text with two of them is no free prose."""
 
 
 class Notation(StrEnum):
@@ -75,9 +76,11 @@ def _readable(text: str, notes: list[str]) -> str:
     if len(text) > MAX_CHARS:
         notes.append(f"only the first {MAX_CHARS} of {len(text)} characters were read")
         text = text[:MAX_CHARS]
-    if not text.isascii() and _HALF_PAIR.search(text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
         notes.append("half surrogate pairs were replaced")
-        text = _HALF_PAIR.sub("\ufffd", text)
+        return _HALF_PAIR.sub("\ufffd", text)
     return text
 
 
@@ -85,7 +88,7 @@ def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -
     """What stands under no heading that means anything, read by sentence; taken out of the other sections."""
     prose = Draft()
     known = {topic for _, draft in drafts for topic in draft.topics()}
-    if all(topic in known for topic in _TOLD_IN_PROSE[:2]):
+    if len(known & _TOLD_IN_PROSE) > 1:
         return prose
     sections.others = [(heading, piece) for heading, piece in sections.others if not read_prose(prose, source, piece)]
     return prose

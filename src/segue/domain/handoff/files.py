@@ -30,10 +30,8 @@ _CHANGES = re.compile(
     r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
     r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63|\uc218\uc815)(?:\W+\w+){0,2}\W*$", re.IGNORECASE
 )
-_VERB = re.compile(
-    r"creat|add|wrote|[Nn]ew|NEW|introduc|generat|scaffold|rstell|gef\u00fcgt|cr\u00e9\u00e9|ajout|cread|criad|adicion|\u0441\u043e\u0437\u0434\u0430|\u043e\u0431\u0430\u0432|[\u65b0\u521b\u4f5c\u8ffd\uc0dd\u66f4\u4fee\uc218]|pdat"
-    r"|odif|hang|dited|ixed|xtend|efact|ewrote|arden|atch|ktualis|\u00e4nder|ctual|tual|\u0431\u043d\u043e\u0432|\u0437\u043c\u0435\u043d|[Cc]reat|[Aa]dd|Wrote|Introduc|Generat|eplac|emov"
-)
+_HINTS = ("`", "/", ".md", ".py", ".ts", ".js")
+"""Without one of these, a text is not searched for paths."""
 _CHANGE_AFTER = re.compile(r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed|extended|refactored|rewrote|replaced|removed|now)\b", re.I)
 _GONE = re.compile(r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664")
 _LONGEST_LIST = 600
@@ -66,19 +64,21 @@ def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int
                 add_files(draft, text, topic, cut(text, begin, piece.end))
 
 
-def files_told(draft: Draft, text: str, piece: Piece) -> None:
+def files_told(draft: Draft, text: str, start: int, end: int) -> None:
     """Files that an account of work names right after the verb: `Created a.py`, `**a.py**: Updated ...`."""
-    if not _VERB.search(text, piece.start, min(piece.end, piece.start + 1000)):
+    stop = min(end, start + 1000)
+    words = text[start:stop]
+    if not any(sign in words for sign in _HINTS):
         return
-    begin = piece.start
-    for count, path in enumerate(paths_in(text, piece.start, min(piece.end, piece.start + 1000))):
+    begin = start
+    for count, path in enumerate(paths_in(text, start, stop)):
         before = text[max(begin, path.start - 60) : path.start].rsplit("\n", 1)[-1]
         begin = path.end
         if count >= 8:
             return
         if _MAKES.search(before):
             _add(draft, Topic.CREATED, path, None, False)
-        elif _CHANGES.search(before) or (path.start - piece.start < 6 and _CHANGE_AFTER.match(text, path.end, piece.end)):
+        elif _CHANGES.search(before) or (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)):
             _add(draft, Topic.MODIFIED, path, None, False)
 
 

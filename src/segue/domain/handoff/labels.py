@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _BOLD = re.compile(r"[ \t]*(?:\*\*|__)([^*_\n]{1,90}?)[ \t]*(?:([:\uff1a])[ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*([:\uff1a]))[ \t]*")
 _PLAIN = re.compile(r"[ \t]*([^\W\d][^\n:\uff1a.!?`|*]{0,60}?)[ \t]*(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*")
@@ -12,8 +12,7 @@ _BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uf
 _ITALIC_NOTE = re.compile(r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?")
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A label and where its text begins."""
 
     name: str

@@ -9,7 +9,8 @@ from typing import Any
 
 import pyromark
 
-_OPTIONS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_TASKLISTS
+_OPTIONS = pyromark.Options.ENABLE_TABLES
+_INLINE = bytes.maketrans(b"`_[]!&", b"xxxxxx")
 MAX_CHARS = 1_000_000
 """How much of a text is read: seven times the longest handoff that was seen in the wild."""
 MAX_DEPTH = 40
@@ -41,9 +42,6 @@ class Block:
     """Of a heading, 1 to 6."""
     info = ""
     """The info string of a fence, or the name of a tag."""
-    checked: bool | None = None
-    """The box of a check list's item."""
-
     def __init__(self, kind: str, start: int, end: int) -> None:
         self.kind = kind
         self.start = start
@@ -73,14 +71,15 @@ def _parse(text: str, start: int, end: int) -> list[Block]:
 
 
 def _plain(source: str) -> str:
-    """The same structure in as many bytes as characters, for the parser counts bytes.
+    """The same blocks without what stands in them, in as many bytes as characters.
 
-    No block of CommonMark begins or ends with a character outside of ASCII; the inside of the
-    blocks is read from the source itself. `<?` would open a block.
+    The parser counts bytes, and spends most of its time inside of lines; we count characters and
+    want its blocks. No block of CommonMark begins or ends with a character outside of ASCII, nor
+    with emphasis or code in a line. `<?` would open a block.
     """
-    if source.isascii():
-        return source
-    return source.encode("ascii", "replace").replace(b"<?", b"<x").decode("ascii")
+    raw = source.encode("ascii", "replace").replace(b"<?", b"<x").replace(b"**", b"xx")
+    raw = raw.replace(b"```", b"\x01\x01\x01").translate(_INLINE).replace(b"\x01\x01\x01", b"```")
+    return raw.decode("ascii")
 
 
 def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
@@ -113,8 +112,6 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> None:
             continue
         tag = event.get("Start")
         if tag is None:
-            if "TaskListMarker" in event:
-                _check(stack, event["TaskListMarker"])
             continue
         name = tag if type(tag) is str else next(iter(tag))
         if name not in _KINDS:
@@ -135,9 +132,3 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> None:
         if name in _CONTAINERS:
             stack.append(block)
 
-
-def _check(stack: list[Block], checked: bool) -> None:
-    for block in reversed(stack):
-        if block.kind == ITEM:
-            block.checked = checked
-            return

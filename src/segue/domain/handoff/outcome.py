@@ -41,7 +41,8 @@ _SIGNS = {"\u2705": Outcome.COMPLETED, "\u2714": Outcome.COMPLETED, "\U0001f7e2"
           "\u23f3": Outcome.PARTIAL, "\U0001f504": Outcome.PARTIAL, "\U0001f6a7": Outcome.PARTIAL, "\U0001f7e1": Outcome.PARTIAL,
           "\u274c": Outcome.FAILED, "\U0001f534": Outcome.FAILED, "\u26d4": Outcome.BLOCKED, "\U0001f6ab": Outcome.BLOCKED}  # fmt: skip
 _STRONG = re.compile(r"\bcomplete|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial|in progress|\bwip\b|\u2705|100 ?%|abgeschlossen|termin\u00e9", re.IGNORECASE)
-_UNFINISHED = re.compile(r"\bpartially (?:done|complete)|\bin[ -]progress\b|\bpartial success|not (?:yet )?deployed|\uc9c4\ud589 ?\uc911|\ubbf8\ubc30\ud3ec|\u8fdb\u884c\u4e2d|\u9032\u884c\u4e2d", re.IGNORECASE)
+_UNFINISHED = ("partially done", "partially complete", "in progress", "in-progress", "partial success", "not deployed",
+               "not yet deployed", "\uc9c4\ud589 \uc911", "\uc9c4\ud589\uc911", "\ubbf8\ubc30\ud3ec", "\u8fdb\u884c\u4e2d", "\u9032\u884c\u4e2d")  # fmt: skip
 TITLE, STATEMENT, HEADING, EXACT = 7, 5, 1, 100
 """How much a document's title, a sentence on the state of things, a heading, and the canonical key count."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -127,4 +128,5 @@ def _judge_heading(item: Evidence) -> Outcome | None:
     """A title or a heading states an outcome only in so many words."""
     if item.weight == TITLE:
         return judge(_ASIDE.sub("", item.text)) if _STRONG.search(item.text) else None
-    return Outcome.PARTIAL if _UNFINISHED.search(item.text) else None
+    lower = item.text.lower()
+    return Outcome.PARTIAL if any(words in lower for words in _UNFINISHED) else None

@@ -15,17 +15,17 @@ _VERBS = (
     "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed|improved|optimi[sz]ed|enabled|disabled"
 )
 CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
-    (Topic.BLOCKERS, re.compile(r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed|continue)|waiting (?:for|on)|blockiert durch)\b", re.I)),
+    (Topic.BLOCKERS, re.compile(r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed|continue)|waiting (?:for|on)|blockiert durch)\b")),
     (Topic.GOTCHAS, re.compile(
         r"\b(?:watch out|be careful|careful with|beware|caution|gotcha|warning:|known issue|heads[- ]up|make sure not|vorsicht|achtung|aufpassen"
-        r"|root cause of)\b|^\W*(?:do not|don['\u2019]t|never|avoid)\b", re.I)),
-    (Topic.QUESTIONS, re.compile(r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)|open question|to be decided|undecided|unklar)\b", re.I)),
-    (Topic.DECISIONS, re.compile(r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)|decision:|decided to|entschieden)\b", re.I)),
-    (Topic.PATTERNS, re.compile(r"\b(?:always use|the pattern is|pattern:|by convention|the convention)\b", re.I)),
+        r"|root cause of)\b|^\W*(?:do not|don['\u2019]t|never|avoid)\b")),
+    (Topic.QUESTIONS, re.compile(r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)|open question|to be decided|undecided|unklar)\b")),
+    (Topic.DECISIONS, re.compile(r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)|decision:|decided to|entschieden)\b")),
+    (Topic.PATTERNS, re.compile(r"\b(?:always use|the pattern is|pattern:|by convention|the convention)\b")),
     (Topic.NEXT, re.compile(
         r"^\W*(?:next(?:,| step| up|:)|then,? (?:we|you|run|add|do)|todo\b|remaining\b|still (?:to do|need|open|missing))"
-        r"|\b(?:should (?:be|now|next|then|also|probably)|(?:still |now )?needs? to be|next step|remains to be|left to do|follow[- ]up|als n\u00e4chstes)\b", re.I)),
-    (Topic.DONE, re.compile(rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully |then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b", re.I)),
+        r"|\b(?:should (?:be|now|next|then|also|probably)|(?:still |now )?needs? to be|next step|remains to be|left to do|follow[- ]up|als n\u00e4chstes)\b")),
+    (Topic.DONE, re.compile(rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully |then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b")),
 )  # fmt: skip
 """What a sentence must say to be taken, surest first."""
 
@@ -41,7 +41,7 @@ def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
         found = True
         draft.add(topic, sentence)
         if topic is Topic.DONE:
-            files_told(draft, text, sentence)
+            files_told(draft, text, sentence.start, sentence.end)
     return found
 
 
@@ -49,4 +49,5 @@ def topic_of_sentence(sentence: str) -> Topic | None:
     """The topic of a sentence, or none: a wrong statement costs more than a missing one."""
     if len(sentence) > 600:
         return None
-    return next((topic for topic, cue in CUES if cue.search(sentence)), None)
+    lower = sentence.lower()
+    return next((topic for topic, cue in CUES if cue.search(lower)), None)

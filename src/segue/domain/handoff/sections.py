@@ -21,7 +21,7 @@ from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.tables import add_table
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*")
+_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _BOLD_LEVEL, _LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
@@ -254,19 +254,21 @@ class SectionReader:
     def _item(self, item: Block) -> None:
         text = self._text
         marker = _MARKER.match(text, item.start, item.end)
-        start = marker.end() if marker else item.start
-        lists = [child for child in item.children if child.kind == LIST]
-        if self._topic in _OPEN_SCOPES and self._item_label(item, start, lists):
+        start, box = (marker.end(), marker[1]) if marker else (item.start, None)
+        if self._topic in _OPEN_SCOPES and self._item_label(item, start):
             return
-        self._say(start, item.end, item.checked)
+        self._say(start, item.end, None if box is None else box in "xX")
 
-    def _item_label(self, item: Block, start: int, lists: list[Block]) -> bool:
+    def _item_label(self, item: Block, start: int) -> bool:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
         label = label_at(self._text, start, item.end)
-        reading = read_label(label.name) if label else None
-        if label and reading is None and lists and is_done_word(label.name) and not cut(self._text, label.value, lists[0].start).text:
+        if label is None:
+            return False
+        lists = [child for child in item.children if child.kind == LIST]
+        reading = read_label(label.name)
+        if reading is None and lists and is_done_word(label.name) and not cut(self._text, label.value, lists[0].start).text:
             reading = Reading(topic=Topic.DONE, exact=True, weight=1)
-        if label is None or reading is None or not reading.exact:
+        if reading is None or not reading.exact:
             return False
         if reading.topic in (Topic.CONTEXT, Topic.WHOLE, Topic.CHECKS) or (self._topic is Topic.ASIDE and reading.topic in _SOFT):
             return False
@@ -312,7 +314,7 @@ class SectionReader:
         if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
             self._other(cut(self._text, start, end), heading)
             return
-        if topic in (Topic.STATUS, Topic.NEXT) and is_status_alone(self._text[start : min(end, start + 50)].strip()):
+        if end - start < 50 and topic in (Topic.STATUS, Topic.NEXT) and is_status_alone(self._text[start:end].strip()):
             self._draft.evidence.append(Evidence(self._text[start:end], start, end, 6))
             return
         if topic is Topic.STATUS:
@@ -324,7 +326,7 @@ class SectionReader:
         if topic in (Topic.DONE, Topic.TASKS):
             self._judge_progress(start, end)
         if topic is Topic.DONE:
-            files_told(self._draft, self._text, cut(self._text, start, end))
+            files_told(self._draft, self._text, start, end)
         if topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
 

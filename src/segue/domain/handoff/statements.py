@@ -13,7 +13,6 @@ from segue.domain.handoff.paths import paths_in
 
 _BOX = re.compile(r"\[([ xX~/!-])\][ \t]+")
 _MARK = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
-_STRUCK = re.compile(r"~~[^~\n]+~~")
 _FORBIDS = re.compile(
     r"\W*(?:do\s+\**not\b|don['\u2019]?t\b|never\b|avoid\b|must not\b|beware\b|warning\b|caution\b|careful\b|gotcha\b|watch out\b"
     r"|nicht\b|niemals\b|ne pas\b|no\s+tocar\b|n\u00e3o\b|\u043d\u0435\s|\u4e0d\u8981|\u7981\u6b62|\u52ff|\u26a0)",
@@ -21,13 +20,14 @@ _FORBIDS = re.compile(
 )
 _FORBIDS_WIDE = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
 _BLOCKED = re.compile(r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:|blockiert durch)\b", re.IGNORECASE)
-_DONE_LEAD = re.compile(r"\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]", re.I)
+_DONE_LEAD = re.compile(r"~~[^~\n]+~~|\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]", re.I)
 _TAIL = re.compile(
     r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed|finished|shipped|merged)"
     r"|todo|pending|not started|in progress|planned|deferred|open|partial|not done|wip|blocked)\W{0,4}$",
     re.IGNORECASE,
 )
 
+_FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
 
@@ -51,6 +51,8 @@ def add_statement(draft: Draft, text: str, topic: Topic, place: tuple[int, int],
 
 def _skip_marks(text: str, place: tuple[int, int], checked: bool | None) -> tuple[int, bool | None, str]:
     start, end = place
+    if text[start : start + 1] not in _FIRST:
+        return start, checked, ""
     box = _BOX.match(text, start, end)
     if box:
         start = box.end()
@@ -72,7 +74,7 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
     line = words[:200].split("\n", 1)[0].rstrip()
-    if _STRUCK.match(line) or _DONE_LEAD.match(line):
+    if _DONE_LEAD.match(line):
         return True
     tail = _TAIL.search(line[-40:])
     return None if tail is None else tail["done"] is not None

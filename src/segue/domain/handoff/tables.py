@@ -28,7 +28,8 @@ def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, headin
         topic = _topic_of_columns(names) or topic
     if topic in (None, Topic.CONTEXT, Topic.STATUS) and _is_severity_table(text, names, table):
         topic = Topic.GOTCHAS
-    at = next((i for i, name in enumerate(names) if " ".join(words_of(name)) in _STATUS_COLUMNS), None)
+    names = [" ".join(words_of(name)) for name in names]
+    at = next((i for i, name in enumerate(names) if name in _STATUS_COLUMNS), None)
     for row in table.children:
         if row.kind != ROW:
             continue
@@ -112,12 +113,12 @@ def _parts(topic: Topic, names: list[str], cells: list[Piece]) -> list[tuple[str
     found: dict[str, Piece] = {}
     headline = None
     for name, cell in zip(names, cells, strict=False):
-        part = labels.get(" ".join(words_of(name)))
+        part = labels.get(name)
         if part is None and headline is None and cell.text and len(cell.text) > 3:
             headline = cell
         elif part is not None and cell.text:
             found.setdefault(part, cell)
-        elif cell.text and " ".join(words_of(name)) not in _MINOR_COLUMNS:
+        elif cell.text and name not in _MINOR_COLUMNS:
             return []
     if headline is None or not found:
         return []

@@ -92,6 +92,7 @@ def read_heading(heading: str) -> Reading | None:
     return None
 
 
+@lru_cache(maxsize=8192)
 def read_label(label: str) -> Reading | None:
     """The topic of a label that stands before text: stricter, for a label is often just a name."""
     reading = read_heading(label)
@@ -159,6 +160,7 @@ def says_nothing(text: str) -> bool:
     return not any(c.isalnum() for c in words) or words in NOTHING or _NOTHING_LEAD.match(text) is not None
 
 
+@lru_cache(maxsize=2048)
 def is_done_word(text: str) -> bool | None:
     """True if a status cell says done, false if it says open, none if it says neither."""
     words = words_of(text)
