@@ -9,7 +9,7 @@ from segue.domain.handoff.draft import Draft
 from segue.domain.handoff.json_reader import read_json
 from segue.domain.handoff.lenient import read_lenient
 from segue.domain.handoff.structured import FIELDS, is_canonical, is_handoff, read_tree
-from segue.domain.handoff.tree import Mapping, Node, Refused
+from segue.domain.handoff.tree import Mapping, Node, Refused, TooMuch
 from segue.domain.handoff.yaml_reader import read_yaml
 
 _KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?:[ \t\r]|$)")
@@ -121,7 +121,7 @@ def _whole_yaml(found: Found, text: str, start: int, end: int, matter: tuple[int
         nodes = read_yaml(text, start, end)
     except Refused as refused:
         begin = matter[1] if matter else start
-        node = _mend(found, text, begin, end, str(refused))
+        node = _mend(found, text, begin, end, refused)
         if node is None:
             return False
         nodes = [node]
@@ -136,8 +136,11 @@ def _whole_yaml(found: Found, text: str, start: int, end: int, matter: tuple[int
     return True
 
 
-def _mend(found: Found, text: str, start: int, end: int, reason: str) -> Node | None:
+def _mend(found: Found, text: str, start: int, end: int, reason: Refused) -> Node | None:
+    """What a strict parser rejects, read line by line."""
     try:
+        if isinstance(reason, TooMuch):
+            raise reason
         node = read_lenient(text, start, end)
     except Refused:
         found.notes.append(f"not read as YAML: {reason}")
@@ -154,16 +157,23 @@ def _read_front_matter(found: Found, text: str, matter: tuple[int, int]) -> None
     try:
         nodes = read_yaml(text, first, max(first, last))
     except Refused as refused:
-        try:
-            nodes = [read_lenient(text, first, max(first, last))]
-            found.notes.append(f"invalid front matter ({refused}) was read line by line")
-        except Refused:
-            found.notes.append(f"front matter was not read: {refused}")
-            nodes = []
+        nodes = _mend_matter(found, text, (first, max(first, last)), refused)
     for node in nodes:
         if isinstance(node, Mapping):
             _take(found, "yaml", text, node)
     found.body = (matter[1], found.body[1])
+
+
+def _mend_matter(found: Found, text: str, place: tuple[int, int], reason: Refused) -> list[Node]:
+    try:
+        if isinstance(reason, TooMuch):
+            raise reason
+        nodes = [read_lenient(text, *place)]
+    except Refused:
+        found.notes.append(f"front matter was not read: {reason}")
+        return []
+    found.notes.append(f"invalid front matter ({reason}) was read line by line")
+    return nodes
 
 
 def _read_fences(found: Found, text: str, start: int, end: int) -> None:
@@ -192,11 +202,7 @@ def _fenced(found: Found, text: str, kind: str, start: int, end: int) -> Node | 
         else:
             return None
     except Refused as refused:
-        if kind not in ("yaml", "yml") or "alias" in str(refused):
-            if "alias" in str(refused):
-                found.notes.append(f"not read as YAML: {refused}")
-            return None
-        return _mend(found, text, start, end, str(refused))
+        return _mend(found, text, start, end, refused) if kind in ("yaml", "yml") else None
     return node if is_handoff(node) else None
 
 
@@ -217,7 +223,7 @@ def _read_under_heading(found: Found, text: str, start: int, end: int) -> None:
         try:
             nodes = read_yaml(text, first, last)
         except Refused as refused:
-            node = _mend(found, text, first, last, str(refused))
+            node = _mend(found, text, first, last, refused)
             nodes = [node] if node is not None else []
         for node in nodes:
             if is_canonical(node) or is_handoff(node):

@@ -10,7 +10,7 @@ from enum import StrEnum
 from segue.domain.handoff.assembly import assemble
 from segue.domain.handoff.draft import Draft, Span
 from segue.domain.handoff.envelope import find_documents
-from segue.domain.handoff.markdown import MAX_CHARS, parse_markdown
+from segue.domain.handoff.markdown import MAX_BLOCKS, MAX_CHARS, parse_markdown
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.prose import read_prose
@@ -55,7 +55,9 @@ def extract_handoff(text: str) -> Extraction:
     drafts: list[tuple[Notation, Draft]] = [(Notation(d.notation), d.draft) for d in found.documents]
     start, end = found.body
     if start < end:
-        blocks = parse_markdown(source, start, end)
+        blocks, whole = parse_markdown(source, start, end)
+        if not whole:
+            notes.append(f"only the first {MAX_BLOCKS} blocks were read")
         sections = Draft()
         reader = SectionReader(source, sections, found.taken)
         reader.read(blocks)
@@ -102,7 +104,7 @@ def _inside_prompt(source: str, drafts: list[tuple[Notation, Draft]]) -> Draft |
     if prompt is None or "\n" not in prompt.text:
         return None
     inner = Draft()
-    SectionReader(source, inner).read(parse_markdown(source, prompt.start, prompt.end))
+    SectionReader(source, inner).read(parse_markdown(source, prompt.start, prompt.end)[0])
     if Topic.NEXT not in inner.topics():
         return None
     inner.others.clear()

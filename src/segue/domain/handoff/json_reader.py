@@ -5,7 +5,7 @@ from __future__ import annotations
 import json.decoder
 import re
 
-from segue.domain.handoff.tree import MAX_CHARS, MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence
+from segue.domain.handoff.tree import MAX_CHARS, MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence, TooMuch
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
 _WORD = re.compile(r"[^\s,:{}\[\]\"]+")
@@ -33,7 +33,7 @@ class _Reader:
     def scalar(self) -> Scalar:
         self.count += 1
         if self.count > MAX_VALUES:
-            raise Refused(f"more than {MAX_VALUES} values")
+            raise TooMuch(f"more than {MAX_VALUES} values")
         sign = self.text[self.at]
         if sign == '"':
             return self._string()
@@ -75,7 +75,7 @@ def read_json(text: str, start: int = 0, end: int | None = None) -> tuple[Node, 
     """The value that begins at `start`, and what was mended. Raises `Refused`."""
     stop = len(text) if end is None else end
     if stop - start > MAX_CHARS:
-        raise Refused(f"longer than {MAX_CHARS} characters")
+        raise TooMuch(f"longer than {MAX_CHARS} characters")
     reader = _Reader(text, start, stop)
     node = _value(reader)
     if reader.space():
@@ -120,7 +120,7 @@ def _value(reader: _Reader) -> Node:
             node = stack.pop().close(reader.at)
         elif sign in "{[":
             if len(stack) >= MAX_DEPTH:
-                raise Refused(f"nested deeper than {MAX_DEPTH}")
+                raise TooMuch(f"nested deeper than {MAX_DEPTH}")
             stack.append(_Open(sign == "{", reader.at))
             reader.at += 1
         elif sign in "}]":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from segue.domain.handoff.tree import MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence
+from segue.domain.handoff.tree import MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence, TooMuch
 
 _KEY = re.compile(r"[\"'\u201c\u2018]?([^\W\d][\w .()/-]{0,60}?)[\"'\u201d\u2019]?[ \t]*:(?=[ \t\r]|$)[ \t]*")
 _FENCE = ("```", "~~~")
@@ -57,7 +57,7 @@ class _Reader:
     def block(self, indent: int, depth: int) -> Node:
         """The list or mapping whose lines begin at `indent`."""
         if depth > MAX_DEPTH:
-            raise Refused(f"nested deeper than {MAX_DEPTH}")
+            raise TooMuch(f"nested deeper than {MAX_DEPTH}")
         first = self.lines[self.at]
         if self.text.startswith("- ", first.start) or self.text[first.start : first.end].strip() == "-":
             return self._sequence(indent, depth)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyromark
 
+MAX_BLOCKS = 30_000
+MAX_EVENTS = 400_000
+"""How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
 _OPTIONS = pyromark.Options.ENABLE_TABLES
 _INLINE = bytes.maketrans(b"`_[]!&", b"xxxxxx")
 MAX_CHARS = 1_000_000
@@ -49,25 +53,32 @@ class Block:
         self.children: list[Block] = []
 
 
-def parse_markdown(text: str, start: int = 0, end: int | None = None) -> list[Block]:
-    """The blocks of `text[start:end]`, in order; tags that stand alone on their line cut it into parts."""
+def parse_markdown(text: str, start: int = 0, end: int | None = None) -> tuple[list[Block], bool]:
+    """The blocks of `text[start:end]`, in order, and whether that is all of them.
+
+    Tags that stand alone on their line cut the text into parts.
+    """
     end = len(text) if end is None else end
     blocks: list[Block] = []
     at = start
+    whole = True
     for mark in _tags(text, start, end):
-        blocks += _parse(text, at, mark.start())
+        whole &= _parse(text, at, mark.start(), blocks)
         blocks += _tag_blocks(mark)
         at = min(end, mark.end() + 1)
-    return blocks + _parse(text, at, end)
+    whole &= _parse(text, at, end, blocks)
+    return blocks, whole
 
 
-def _parse(text: str, start: int, end: int) -> list[Block]:
+def _parse(text: str, start: int, end: int, blocks: list[Block]) -> bool:
     source = text[start:end] if start or end < len(text) else text
     if not source or source.isspace():
-        return []
+        return True
     root = Block("Root", 0, 1 << 62)
-    _grow(root, pyromark.events_with_range(_plain(source), options=_OPTIONS), start)
-    return [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
+    events = pyromark.events_with_range(_plain(source), options=_OPTIONS)
+    whole = _grow(root, islice(events, MAX_EVENTS), start)
+    blocks += [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
+    return whole and next(iter(events), None) is None
 
 
 def _plain(source: str) -> str:
@@ -105,8 +116,9 @@ def _tag_blocks(mark: re.Match[str]) -> list[Block]:
     return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value")), closed]
 
 
-def _grow(root: Block, events: Iterator[Any], offset: int) -> None:
+def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
     stack = [root]
+    count = 0
     for event, where in events:
         if type(event) is str:
             continue
@@ -122,6 +134,9 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> None:
         parent = stack[-1]
         if len(stack) > MAX_DEPTH or (name == PARAGRAPH and parent.kind == ITEM):
             continue
+        count += 1
+        if count > MAX_BLOCKS:
+            return False
         block = Block(name, start, where["end"] + offset)
         if name == HEADING:
             block.level = int(tag[HEADING]["level"][1])
@@ -131,4 +146,4 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> None:
         parent.children.append(block)
         if name in _CONTAINERS:
             stack.append(block)
-
+    return True

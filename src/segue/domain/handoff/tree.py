@@ -57,3 +57,7 @@ Node = Scalar | Sequence | Mapping
 
 class Refused(ValueError):  # noqa: N818 (not an error of ours: an answer)
     """The text cannot be read as this notation; the message says why."""
+
+
+class TooMuch(Refused):
+    """It is more than a handoff can be: nothing to mend."""

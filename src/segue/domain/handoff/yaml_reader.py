@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from segue.domain.handoff.tree import MAX_CHARS, MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence
+from segue.domain.handoff.tree import MAX_CHARS, MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence, TooMuch
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -15,7 +15,7 @@ def read_yaml(text: str, start: int = 0, end: int | None = None) -> list[Node]:
     """The documents in `text[start:end]`. Raises `Refused` for what is no YAML, or more than a handoff can be."""
     source = text[start:end]
     if len(source) > MAX_CHARS:
-        raise Refused(f"longer than {MAX_CHARS} characters")
+        raise TooMuch(f"longer than {MAX_CHARS} characters")
     try:
         return _documents(yaml.parse(source, Loader=_LOADER), source, start)
     except (yaml.YAMLError, UnicodeError, IndexError) as error:
@@ -35,12 +35,12 @@ def _documents(events: Iterator[yaml.Event], source: str, offset: int) -> list[N
     for event in events:
         count += 1
         if count > MAX_VALUES:
-            raise Refused(f"more than {MAX_VALUES} values")
+            raise TooMuch(f"more than {MAX_VALUES} values")
         if isinstance(event, yaml.AliasEvent):
-            raise Refused("aliases are not read")
+            raise TooMuch("aliases are not read")
         if isinstance(event, yaml.CollectionStartEvent):
             if len(stack) >= MAX_DEPTH:
-                raise Refused(f"nested deeper than {MAX_DEPTH}")
+                raise TooMuch(f"nested deeper than {MAX_DEPTH}")
             stack.append(([], event.start_mark.index, isinstance(event, yaml.MappingStartEvent)))
             continue
         node = _node(event, source, offset, stack)
