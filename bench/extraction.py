@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import pyromark
 import yaml
-from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
 
+from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
 from segue.domain.handoff.extraction import Extraction, extract_handoff
 from segue.domain.handoff.items import split_items
 from segue.domain.handoff.notations import Topic
@@ -53,8 +53,13 @@ def project(source: str, found: Extraction) -> dict[str, Any]:
                 span = found.spans[f"{name}[{at}]"]
                 result[label].append(source[span.start : span.end])
     brief = found.spans.get("next_agent_context")
-    if handoff.next_agent_context and brief and not any(
-        name.startswith("suggested_next_steps") and brief.start <= span.start < brief.end for name, span in found.spans.items()
+    if (
+        handoff.next_agent_context
+        and brief
+        and not any(
+            name.startswith("suggested_next_steps") and brief.start <= span.start < brief.end
+            for name, span in found.spans.items()
+        )
     ):
         result["next_steps"] += [item.text for item in split_items(handoff.next_agent_context)]
     if handoff.goal:
@@ -86,7 +91,9 @@ def naive(source: str) -> dict[str, Any]:
 
 def load(corpus: Path) -> dict[str, str]:
     """Id -> text of every document."""
-    return {p.stem: p.read_bytes().decode("utf-8", "replace") for p in sorted((corpus / "documents").iterdir())}
+    return {
+        p.stem: p.read_bytes().decode("utf-8", "replace") for p in sorted((corpus / "documents").iterdir())
+    }
 
 
 def spans_broken(source: str, found: Extraction) -> list[str]:
@@ -155,12 +162,20 @@ def measure(corpus: Path, split: str, per_document: bool, out: Path | None) -> N
     print(f"{'field':18}{'gold':>6}{'found':>7}{'P':>8}{'R':>8}{'F1':>8}")
     for name in ALL:
         tally = sums["segue"][name]
-        print(f"{name:18}{tally.gold:6}{tally.predicted:7}{tally.precision:8.3f}{tally.recall:8.3f}{tally.f1:8.3f}")
-    for label, names in (("core4", CORE), ("all fields", ALL), ("without context", tuple(n for n in TEXT_FIELDS if n != "critical_context"))):
+        print(
+            f"{name:18}{tally.gold:6}{tally.predicted:7}{tally.precision:8.3f}{tally.recall:8.3f}{tally.f1:8.3f}"
+        )
+    for label, names in (
+        ("core4", CORE),
+        ("all fields", ALL),
+        ("without context", tuple(n for n in TEXT_FIELDS if n != "critical_context")),
+    ):
         ours, base = total(sums["segue"], names), total(sums["naive"], names)
         print(f"{label:18} micro F1 {ours.f1:.3f}   (naive baseline: seed 000's algorithm {base.f1:.3f})")
     wrong = {case: n for case, n in confusion.items() if n}
-    print(f"outcome accuracy {right['segue']}/{len(ids)} = {right['segue'] / len(ids):.3f}   (naive {right['naive'] / len(ids):.3f})   {wrong}")
+    print(
+        f"outcome accuracy {right['segue']}/{len(ids)} = {right['segue'] / len(ids):.3f}   (naive {right['naive'] / len(ids):.3f})   {wrong}"
+    )
 
 
 def check_spans(corpus: Path) -> int:
@@ -176,7 +191,9 @@ def check_spans(corpus: Path) -> int:
         for name in broken[:3]:
             span = found.spans[name]
             print(f"  {key} {name}: {source[span.start : span.end][:80]!r}")
-    print(f"{len(documents)} documents without an exception, {spans} spans, {bad} broken; notations {dict(notations)}")
+    print(
+        f"{len(documents)} documents without an exception, {spans} spans, {bad} broken; notations {dict(notations)}"
+    )
     return bad
 
 
@@ -185,7 +202,10 @@ def measure_speed(corpus: Path, rounds: int = 5) -> None:
     documents = list(load(corpus).values())
     size = sum(len(source.encode()) for source in documents) / 1e6
     options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_TASKLISTS
-    parse = min(_timed(lambda s: list(pyromark.events_with_range(s, options=options)), documents) for _ in range(rounds))
+    parse = min(
+        _timed(lambda s: list(pyromark.events_with_range(s, options=options)), documents)
+        for _ in range(rounds)
+    )
     ours = min(_timed(extract_handoff, documents) for _ in range(rounds))
     print(f"{size:.2f} MB in {len(documents)} documents: extraction {size / ours:.2f} MB/s, bare parser {size / parse:.2f} MB/s, "
           f"share {parse / ours:.2f}")  # fmt: skip
@@ -200,7 +220,9 @@ def _timed(work: Any, documents: list[str]) -> float:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--split", default="dev")
     parser.add_argument("--speed", action="store_true")

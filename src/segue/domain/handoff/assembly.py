@@ -13,9 +13,23 @@ from segue.domain.handoff.outcome import decide, find_statement
 from segue.domain.handoff.parts import HEADLINES
 
 _FIELDS = (
-    Topic.GOAL, Topic.CONSTRAINTS, Topic.DONE, Topic.DECISIONS, Topic.CREATED, Topic.MODIFIED, Topic.CHECKS, Topic.PATTERNS,
-    Topic.GOTCHAS, Topic.FAILED, Topic.READING, Topic.QUESTIONS, Topic.NEXT, Topic.BLOCKERS, Topic.CONTEXT, Topic.BRIEF,
-)  # fmt: skip
+    Topic.GOAL,
+    Topic.CONSTRAINTS,
+    Topic.DONE,
+    Topic.DECISIONS,
+    Topic.CREATED,
+    Topic.MODIFIED,
+    Topic.CHECKS,
+    Topic.PATTERNS,
+    Topic.GOTCHAS,
+    Topic.FAILED,
+    Topic.READING,
+    Topic.QUESTIONS,
+    Topic.NEXT,
+    Topic.BLOCKERS,
+    Topic.CONTEXT,
+    Topic.BRIEF,
+)
 _TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 _ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.DONE, Topic.CHECKS, Topic.NEXT})
 """Topics where the same words again are the same statement."""
@@ -71,7 +85,9 @@ def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tu
     name = HEADLINES.get(topic)
     for entry in entries:
         whole = entry.whole
-        headline = next((piece for part, piece in entry.parts if part == name), whole) if entry.parts else whole
+        headline = (
+            next((piece for part, piece in entry.parts if part == name), whole) if entry.parts else whole
+        )
         if headline.text in seen and topic in _ONCE:
             continue
         seen.add(headline.text)
@@ -131,18 +147,29 @@ def _sections(text: str, drafts: Sequence[Draft], spans: dict[str, Span]) -> Ite
 
 
 def _joined(text: str, drafts: Sequence[Draft]) -> Iterator[tuple[str, Piece]]:
-    held: tuple[str, Piece] | None = None
     for draft in drafts:
         for entry in draft.of(Topic.ASIDE):
             yield dict(entry.parts).get("heading", Piece("", 0, 0)).text, entry.whole
+        run: list[tuple[str, Piece]] = []
         for heading, piece in draft.others:
-            if held and held[0] == heading and 0 <= piece.start - held[1].end < 200:
-                gap = text[held[1].end : piece.start]
-                if _GAP.fullmatch(gap):
-                    held = (heading, Piece(text[held[1].start : piece.end], held[1].start, piece.end))
-                    continue
-            if held:
-                yield held
-            held = (heading, piece)
-    if held:
-        yield held
+            if run and not _follows(text, run[-1], heading, piece):
+                yield _join(text, run)
+                run = []
+            run.append((heading, piece))
+        if run:
+            yield _join(text, run)
+
+
+def _follows(text: str, last: tuple[str, Piece], heading: str, piece: Piece) -> bool:
+    gap = piece.start - last[1].end
+    return (
+        last[0] == heading and 0 <= gap < 200 and _GAP.fullmatch(text, last[1].end, piece.start) is not None
+    )
+
+
+def _join(text: str, run: Sequence[tuple[str, Piece]]) -> tuple[str, Piece]:
+    heading, first = run[0]
+    if len(run) == 1:
+        return heading, first
+    end = run[-1][1].end
+    return heading, Piece(text[first.start : end], first.start, end)

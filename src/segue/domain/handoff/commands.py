@@ -6,13 +6,8 @@ import re
 from collections.abc import Iterator
 
 from segue.domain.handoff.draft import Piece, cut
+from segue.domain.handoff.words import PROGRAMS
 
-_PROGRAMS = frozenset(
-    """npm npx pnpm yarn bun node deno python python3 py pytest uv pip poetry tox ruff mypy go cargo rustc make cmake ninja gradle
-    ./gradlew mvn dotnet java javac ruby rake bundle rspec php composer swift xcodebuild flutter dart mix lake git gh docker
-    docker-compose kubectl helm terraform ansible bash sh zsh pwsh powershell curl wget ssh psql sqlite3 redis-cli eslint tsc jest
-    vitest playwright cypress prettier black flake8 just task nx turbo bazel nix pre-commit coverage lint source export cd""".split()
-)
 _CODE = re.compile(r"`([^`\n]{2,400})`")
 _LINE = re.compile(r"[^\n]+")
 _PROMPT = re.compile(r"[ \t]*(?:[$>%][ \t]+)?")
@@ -26,7 +21,7 @@ def is_command(words: str) -> bool:
     while "=" in first and first.split("=")[0].isidentifier() and " " in words.strip():
         words = words.strip()[len(first) :]
         first = words.split(maxsplit=1)[0] if words.strip() else ""
-    return first in _PROGRAMS or (first.startswith("./") and len(first) > 3)
+    return first in PROGRAMS or (first.startswith("./") and len(first) > 3)
 
 
 def commands_in(text: str, piece: Piece) -> Iterator[Found]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
 from segue.domain.handoff.draft import Draft
 from segue.domain.handoff.json_reader import read_json
@@ -17,6 +18,7 @@ _FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*
 _HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*$", re.MULTILINE)
 _HANDOFF = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
 _MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
+_MAX_FENCES = 2000
 _SPACES = " \t\r\n\ufeff"
 
 
@@ -179,7 +181,7 @@ def _mend_matter(found: Found, text: str, place: tuple[int, int], reason: Refuse
 def _read_fences(found: Found, text: str, start: int, end: int) -> None:
     if "```" not in text and "~~~" not in text:
         return
-    for opening in _FENCE.finditer(text, start, end):
+    for opening in islice(_FENCE.finditer(text, start, end), _MAX_FENCES):
         if opening[2].casefold() not in ("yaml", "yml", "json", "jsonc", ""):
             continue
         close = text.find("\n" + opening[1][:3], opening.end(), end)

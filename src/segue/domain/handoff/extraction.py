@@ -17,7 +17,9 @@ from segue.domain.handoff.prose import read_prose
 from segue.domain.handoff.sections import SectionReader
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-_TOLD_IN_PROSE = frozenset({Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS})
+_TOLD_IN_PROSE = frozenset(
+    {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS}
+)
 """What sections are about; a text with two of them is no free prose."""
 
 
@@ -92,7 +94,9 @@ def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -
     known = {topic for _, draft in drafts for topic in draft.topics()}
     if len(known & _TOLD_IN_PROSE) > 1:
         return prose
-    sections.others = [(heading, piece) for heading, piece in sections.others if not read_prose(prose, source, piece)]
+    sections.others = [
+        (heading, piece) for heading, piece in sections.others if not read_prose(prose, source, piece)
+    ]
     return prose
 
 

@@ -14,26 +14,45 @@ _DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
 _TREE_LINE = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
 _DASH = re.compile(r"[ \t]+[\u2014\u2013-]{1,2}[ \t]+|:[*_`]{0,3}[ \t]|[ \t]+[\u2192=][ \t]+|\uff1a")
 _NEW = re.compile(
-    r"\bNEW\b|\((?:new|created|added|novo|nuevo|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module|test|script|doc|component)|\b[Cc]reated?\b"
-    r"|^\W*(?:[Nn]ew|[Aa]dd(?:ed)?)\b|\|\W*(?:[Nn]ew|[Aa]dded)\W*(?:\||$)|\b[Ee]rstellt\b|\b[Cc]r\u00e9\u00e9\b|\b[Cc]riado\b|\b[Cc]reado\b"
-    r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
+    r"\bNEW\b|\((?:new|created|added|novo|nuevo|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module"
+    r"|test|script|doc|component)|\b[Cc]reated?\b"
+    r"|^\W*(?:[Nn]ew|[Aa]dd(?:ed)?)\b|\|\W*(?:[Nn]ew|[Aa]dded)\W*(?:\||$)|\b[Ee]rstellt\b"
+    r"|\b[Cc]r\u00e9\u00e9\b|\b[Cc]riado\b|\b[Cc]reado\b"
+    r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc"
+    r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
 )
 _CHANGED = re.compile(
-    r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
-    r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
+    r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
+    r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
+    r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0"
+    r"|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
 )
 _MAKES = re.compile(
-    r"(?:\bcreated?|\badd(?:ed)?|\bwrote|\bnew|\bintroduced|\bgenerated|\bscaffolded|\bneue?|\berstellt|\bhinzugef\u00fcgt|\bcr\u00e9\u00e9|\bajout\u00e9|\bcreado"
-    r"|\bcriado|\badicionado|\u0441\u043e\u0437\u0434\u0430\w*|\u0434\u043e\u0431\u0430\u0432\u043b\w*|\u65b0\u589e|\u65b0\u5efa|\u521b\u5efa|\u4f5c\u6210|\u8ffd\u52a0|\uc0dd\uc131)(?:\W+\w+){0,2}\W*$", re.IGNORECASE
+    r"(?:\bcreated?|\badd(?:ed)?|\bwrote|\bnew|\bintroduced|\bgenerated|\bscaffolded|\bneue?"
+    r"|\berstellt|\bhinzugef\u00fcgt|\bcr\u00e9\u00e9|\bajout\u00e9|\bcreado"
+    r"|\bcriado|\badicionado|\u0441\u043e\u0437\u0434\u0430\w*"
+    r"|\u0434\u043e\u0431\u0430\u0432\u043b\w*|\u65b0\u589e|\u65b0\u5efa|\u521b\u5efa"
+    r"|\u4f5c\u6210|\u8ffd\u52a0|\uc0dd\uc131)(?:\W+\w+){0,2}\W*$",
+    re.IGNORECASE,
 )
 _CHANGES = re.compile(
-    r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
-    r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63|\uc218\uc815)(?:\W+\w+){0,2}\W*$", re.IGNORECASE
+    r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored"
+    r"|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
+    r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*"
+    r"|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63"
+    r"|\uc218\uc815)(?:\W+\w+){0,2}\W*$",
+    re.IGNORECASE,
 )
 _HINTS = ("`", "/", ".md", ".py", ".ts", ".js")
 """Without one of these, a text is not searched for paths."""
-_CHANGE_AFTER = re.compile(r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed|extended|refactored|rewrote|replaced|removed|now)\b", re.I)
-_GONE = re.compile(r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664")
+_CHANGE_AFTER = re.compile(
+    r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed"
+    r"|extended|refactored|rewrote|replaced|removed|now)\b",
+    re.IGNORECASE,
+)
+_GONE = re.compile(
+    r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664"
+)
 _LONGEST_LIST = 600
 
 
@@ -41,11 +60,21 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
     """The files that one item names, each with the words about it."""
     status = _GIT_STATUS.fullmatch(text, piece.start, piece.end)
     if status and is_path(status[2].split(" -> ")[-1].strip("`")):
-        _add(draft, _by_letter(status[1], topic), cut(text, status.start(2), status.end(2)), None, status[1][:1] == "D")
+        _add(
+            draft,
+            _by_letter(status[1], topic),
+            cut(text, status.start(2), status.end(2)),
+            None,
+            status[1][:1] == "D",
+        )
         return
     head = _head(text, piece)
     paths = list(paths_in(text, piece.start, head)) or list(paths_in(text, piece.start, piece.end))
-    about = cut(text, min(_after(text, head, piece.end), piece.end), piece.end) if paths and head < piece.end else None
+    about = (
+        cut(text, min(_after(text, head, piece.end), piece.end), piece.end)
+        if paths and head < piece.end
+        else None
+    )
     for path in paths:
         _add(draft, _kind(topic, piece.text), path, about, _GONE.search(piece.text) is not None)
 

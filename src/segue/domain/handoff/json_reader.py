@@ -5,7 +5,17 @@ from __future__ import annotations
 import json.decoder
 import re
 
-from segue.domain.handoff.tree import MAX_CHARS, MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence, TooMuch
+from segue.domain.handoff.tree import (
+    MAX_CHARS,
+    MAX_DEPTH,
+    MAX_VALUES,
+    Mapping,
+    Node,
+    Refused,
+    Scalar,
+    Sequence,
+    TooMuch,
+)
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
 _WORD = re.compile(r"[^\s,:{}\[\]\"]+")
@@ -43,7 +53,9 @@ class _Reader:
         if word is None:
             raise Refused(f"unexpected {sign!r} at offset {self.at}")
         self.at = word.end()
-        return Scalar({"None": "null", "True": "true", "False": "false"}.get(word[0], word[0]), word.start(), word.end())
+        return Scalar(
+            {"None": "null", "True": "true", "False": "false"}.get(word[0], word[0]), word.start(), word.end()
+        )
 
     def _string(self) -> Scalar:
         begin = self.at + 1

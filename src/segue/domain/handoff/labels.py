@@ -6,10 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_BOLD = re.compile(r"[ \t]*(?:\*\*|__)([^*_\n]{1,90}?)[ \t]*(?:([:\uff1a])[ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*([:\uff1a]))[ \t]*")
+_BOLD = re.compile(
+    r"[ \t]*(?:\*\*|__)([^*_\n]{1,90}?)[ \t]*(?:([:\uff1a])[ \t]*(?:\*\*|__)|(?:\*\*"
+    r"|__)[ \t]*([:\uff1a]))[ \t]*"
+)
 _PLAIN = re.compile(r"[ \t]*([^\W\d][^\n:\uff1a.!?`|*]{0,60}?)[ \t]*(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*")
 _BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
-_ITALIC_NOTE = re.compile(r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?")
+_ITALIC_NOTE = re.compile(
+    r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?"
+)
 
 
 class Label(NamedTuple):

@@ -129,7 +129,9 @@ class _Reader:
         self.at += 1
         while self.at < len(self.lines) and self.lines[self.at].indent >= indent:
             self.at += 1
-        return Scalar(self.text[start : self.lines[self.at - 1].end].strip(), start, self.lines[self.at - 1].end, True)
+        return Scalar(
+            self.text[start : self.lines[self.at - 1].end].strip(), start, self.lines[self.at - 1].end, True
+        )
 
     def _scalar(self, start: int, end: int) -> Node:
         raw = self.text[start:end].rstrip(" \t\r\n,")

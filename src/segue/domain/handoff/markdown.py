@@ -10,6 +10,8 @@ from typing import Any
 
 import pyromark
 
+from segue.domain.handoff.words import ELEMENTS
+
 MAX_BLOCKS = 30_000
 MAX_EVENTS = 400_000
 """How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
@@ -32,11 +34,6 @@ _TAG = re.compile(
 )
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 _MAX_TAGS = 1000
-_ELEMENTS = frozenset(
-    """a b br center code dd details div dl dt em figure h1 h2 h3 h4 h5 h6 hr i img kbd li ol p picture pre script source span strong
-    style sub summary sup svg table tbody td th thead tr u ul video""".split()
-)
-"""Tags of HTML: they shape text and name nothing."""
 
 
 class Block:
@@ -46,6 +43,7 @@ class Block:
     """Of a heading, 1 to 6."""
     info = ""
     """The info string of a fence, or the name of a tag."""
+
     def __init__(self, kind: str, start: int, end: int) -> None:
         self.kind = kind
         self.start = start
@@ -97,7 +95,7 @@ def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """Tags that are no HTML, outside of fences."""
     if text.find("<", start, end) < 0:
         return
-    marks = [m for m in _TAG.finditer(text, start, end) if m["name"].casefold() not in _ELEMENTS]
+    marks = [m for m in _TAG.finditer(text, start, end) if m["name"].casefold() not in ELEMENTS]
     if not marks or len(marks) > _MAX_TAGS:
         return
     fences = [m.start() for m in _FENCE.finditer(text, start, end)]

@@ -12,20 +12,32 @@ from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.vocabulary import words_of
 
 WORDS: dict[Outcome, str] = {
-    Outcome.BLOCKED: "blocked; stuck; on hold; halted; blockiert; bloqué; bloqueado; заблокировано; 阻塞; 被阻塞; ブロック中",
-    Outcome.FAILED: """failed; failure; fail; rejected; reject; aborted; cancelled; canceled; broken; unsuccessful; gescheitert;
-        fehlgeschlagen; échec; fallido; falhou; провал; не удалось; 失败; 失敗; 실패""",
-    Outcome.PARTIAL: """partial; partially; partly; in progress; wip; ongoing; incomplete; unfinished; not complete;
-        not completed; not done; not finished; not started; not yet; not deployed; not merged; not tested; not verified; pending; mostly; nearly; almost;
-        iterate; changes requested; request changes; needs work; needs changes; paused; underway; halfway; started; awaiting;
-        remaining; modify; needs attention; not implemented; not run; nothing is; teilweise; in arbeit; nicht; noch nicht; offen;
-        partiel; en cours; parcial; en curso; em andamento; pendiente; pendente; частично; в процессе; в работе; не сделано;
-        parziale; in corso; 部分; 进行中; 進行中; 未完成; 尚未; 仍未; 未验证; 未着手; 一部; 진행 중; 진행중; 미완료; 미배포; 일부""",
-    Outcome.COMPLETED: """complete; completed; done; finished; success; succeeded; successful; successfully; shipped; merged;
-        delivered; pass; passed; passing; approve; approved; accomplished; resolved; fixed; released; live; closed; green; implemented; landed; verified; published;
-        production ready; ready for; operational; stable; all complete; fertig; abgeschlossen; erledigt; terminé; livré; fini; completado; completa;
-        concluído; concluida; finalizado; сделано; готово; завершено; выполнено; completato; finito; klart; selesai; 完成; 已完成; 通过;
-        完了; 済み; 완료""",
+    Outcome.BLOCKED: """
+        blocked; stuck; on hold; halted; blockiert; bloqué; bloqueado; заблокировано; 阻塞; 被阻塞;
+        ブロック中
+    """,
+    Outcome.FAILED: """
+        failed; failure; fail; rejected; reject; aborted; cancelled; canceled; broken; unsuccessful;
+        gescheitert; fehlgeschlagen; échec; fallido; falhou; провал; не удалось; 失败; 失敗; 실패
+    """,
+    Outcome.PARTIAL: """
+        partial; partially; partly; in progress; wip; ongoing; incomplete; unfinished; not complete;
+        not completed; not done; not finished; not started; not yet; not deployed; not merged;
+        not tested; not verified; pending; mostly; nearly; almost; iterate; changes requested;
+        request changes; needs work; needs changes; paused; underway; halfway; started; awaiting;
+        remaining; modify; needs attention; not implemented; not run; nothing is; teilweise; in arbeit;
+        nicht; noch nicht; offen; partiel; en cours; parcial; en curso; em andamento; pendiente;
+        pendente; частично; в процессе; в работе; не сделано; parziale; in corso; 部分; 进行中; 進行中;
+        未完成; 尚未; 仍未; 未验证; 未着手; 一部; 진행 중; 진행중; 미완료; 미배포; 일부
+    """,
+    Outcome.COMPLETED: """
+        complete; completed; done; finished; success; succeeded; successful; successfully; shipped;
+        merged; delivered; pass; passed; passing; approve; approved; accomplished; resolved; fixed;
+        released; live; closed; green; implemented; landed; verified; published; production ready;
+        ready for; operational; stable; all complete; fertig; abgeschlossen; erledigt; terminé; livré;
+        fini; completado; completa; concluído; concluida; finalizado; сделано; готово; завершено;
+        выполнено; completato; finito; klart; selesai; 完成; 已完成; 通过; 完了; 済み; 완료
+    """,
 }
 """Words in a status line. An outcome that stands first here wins over those below."""
 
@@ -33,16 +45,45 @@ _PERCENT = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
 _NO = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
 _ASIDE = re.compile(r"[\u2192>].*|\bnext\b.*", re.IGNORECASE | re.DOTALL)
 _STATED = re.compile(
-    r"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
-    r"(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete|completed|done|finished|accomplished)\b",
+    r"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:task|mission|work|session|phase|stage|milestone"
+    r"|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
+    r"(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete"
+    r"|completed|done|finished|accomplished)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_SIGNS = {"\u2705": Outcome.COMPLETED, "\u2714": Outcome.COMPLETED, "\U0001f7e2": Outcome.COMPLETED, "\U0001f389": Outcome.COMPLETED,
-          "\u23f3": Outcome.PARTIAL, "\U0001f504": Outcome.PARTIAL, "\U0001f6a7": Outcome.PARTIAL, "\U0001f7e1": Outcome.PARTIAL,
-          "\u274c": Outcome.FAILED, "\U0001f534": Outcome.FAILED, "\u26d4": Outcome.BLOCKED, "\U0001f6ab": Outcome.BLOCKED}  # fmt: skip
-_STRONG = re.compile(r"\bcomplete|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial|in progress|\bwip\b|\u2705|100 ?%|abgeschlossen|termin\u00e9", re.IGNORECASE)
-_UNFINISHED = ("partially done", "partially complete", "in progress", "in-progress", "partial success", "not deployed",
-               "not yet deployed", "\uc9c4\ud589 \uc911", "\uc9c4\ud589\uc911", "\ubbf8\ubc30\ud3ec", "\u8fdb\u884c\u4e2d", "\u9032\u884c\u4e2d")  # fmt: skip
+_SIGNS = {
+    "\u2705": Outcome.COMPLETED,
+    "\u2714": Outcome.COMPLETED,
+    "\U0001f7e2": Outcome.COMPLETED,
+    "\U0001f389": Outcome.COMPLETED,
+    "\u23f3": Outcome.PARTIAL,
+    "\U0001f504": Outcome.PARTIAL,
+    "\U0001f6a7": Outcome.PARTIAL,
+    "\U0001f7e1": Outcome.PARTIAL,
+    "\u274c": Outcome.FAILED,
+    "\U0001f534": Outcome.FAILED,
+    "\u26d4": Outcome.BLOCKED,
+    "\U0001f6ab": Outcome.BLOCKED,
+}
+_STRONG = re.compile(
+    r"\bcomplete|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial|in progress|\bwip\b|\u2705|100 ?%"
+    r"|abgeschlossen|termin\u00e9",
+    re.IGNORECASE,
+)
+_UNFINISHED = (
+    "partially done",
+    "partially complete",
+    "in progress",
+    "in-progress",
+    "partial success",
+    "not deployed",
+    "not yet deployed",
+    "\uc9c4\ud589 \uc911",
+    "\uc9c4\ud589\uc911",
+    "\ubbf8\ubc30\ud3ec",
+    "\u8fdb\u884c\u4e2d",
+    "\u9032\u884c\u4e2d",
+)
 TITLE, STATEMENT, HEADING, EXACT = 7, 5, 1, 100
 """How much a document's title, a sentence on the state of things, a heading, and the canonical key count."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")

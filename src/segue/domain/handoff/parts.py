@@ -9,27 +9,54 @@ from segue.domain.handoff.notations import Topic
 
 PART_LABELS: dict[Topic, dict[str, str]] = {
     Topic.DECISIONS: {
-        "rationale": "rationale", "why": "rationale", "reason": "rationale", "reasoning": "rationale", "because": "rationale",
-        "begründung": "rationale", "grund": "rationale", "raison": "rationale", "razón": "rationale", "motivo": "rationale",
-        "причина": "rationale", "почему": "rationale", "理由": "rationale", "原因": "rationale", "이유": "rationale",
+        "rationale": "rationale",
+        "why": "rationale",
+        "reason": "rationale",
+        "reasoning": "rationale",
+        "because": "rationale",
+        "begründung": "rationale",
+        "grund": "rationale",
+        "raison": "rationale",
+        "razón": "rationale",
+        "motivo": "rationale",
+        "причина": "rationale",
+        "почему": "rationale",
+        "理由": "rationale",
+        "原因": "rationale",
+        "이유": "rationale",
     },
     Topic.GOTCHAS: {
-        "mitigation": "mitigation", "workaround": "mitigation", "fix": "mitigation", "solution": "mitigation", "avoid": "mitigation",
-        "severity": "severity", "discovered in": "discovered_in", "location": "discovered_in", "where": "discovered_in",
+        "mitigation": "mitigation",
+        "workaround": "mitigation",
+        "fix": "mitigation",
+        "solution": "mitigation",
+        "avoid": "mitigation",
+        "severity": "severity",
+        "discovered in": "discovered_in",
+        "location": "discovered_in",
+        "where": "discovered_in",
     },
     Topic.QUESTIONS: {
-        "context": "context", "recommendation": "recommendation", "recommended": "recommendation", "suggestion": "recommendation",
+        "context": "context",
+        "recommendation": "recommendation",
+        "recommended": "recommendation",
+        "suggestion": "recommendation",
         "blocking": "blocking",
     },
     Topic.BLOCKERS: {
-        "impact": "impact", "resolution": "suggested_resolution", "suggested resolution": "suggested_resolution",
-        "workaround": "suggested_resolution", "fix": "suggested_resolution", "next": "suggested_resolution",
-        "unblock": "suggested_resolution", "needed": "suggested_resolution",
+        "impact": "impact",
+        "resolution": "suggested_resolution",
+        "suggested resolution": "suggested_resolution",
+        "workaround": "suggested_resolution",
+        "fix": "suggested_resolution",
+        "next": "suggested_resolution",
+        "unblock": "suggested_resolution",
+        "needed": "suggested_resolution",
     },
     Topic.NEXT: {"priority": "priority"},
     Topic.FAILED: {"why": "why", "reason": "why", "because": "why", "result": "why", "outcome": "why"},
     Topic.PATTERNS: {"location": "location", "where": "location"},
-}  # fmt: skip
+}
 """Words before a colon, or over a column, inside a statement -> the part that follows."""
 
 HEADLINES: dict[Topic, str] = {
@@ -47,7 +74,9 @@ HEADLINES: dict[Topic, str] = {
 }
 """The part that a bare text stands for."""
 
-_LABEL = re.compile(r"\n[ \t]*(?:[-*+\u2022][ \t]+)?[*_]{0,2}(\w[\w ]{1,20}?)[*_]{0,2}[ \t]*[:\uff1a][*_]{0,2}[ \t]*")
+_LABEL = re.compile(
+    r"\n[ \t]*(?:[-*+\u2022][ \t]+)?[*_]{0,2}(\w[\w ]{1,20}?)[*_]{0,2}[ \t]*[:\uff1a][*_]{0,2}[ \t]*"
+)
 
 
 def parts_of(topic: Topic, text: str, piece: Piece) -> list[tuple[str, Piece]]:
@@ -56,7 +85,9 @@ def parts_of(topic: Topic, text: str, piece: Piece) -> list[tuple[str, Piece]]:
     if labels is None or "\n" not in piece.text:
         return []
     marks = [
-        (m, part) for m in _LABEL.finditer(text, piece.start, piece.end) if (part := labels.get(m[1].casefold()))
+        (m, part)
+        for m in _LABEL.finditer(text, piece.start, piece.end)
+        if (part := labels.get(m[1].casefold()))
     ]
     if not marks:
         return []

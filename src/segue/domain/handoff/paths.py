@@ -6,26 +6,24 @@ import re
 from collections.abc import Iterator
 
 from segue.domain.handoff.draft import Piece
+from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
 
 _RIM = r"\s`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
-_TOKEN = re.compile(rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:Makefile|Dockerfile|LICENSE|Jenkinsfile)(?![^{_RIM}]))")
+_TOKEN = re.compile(
+    rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:Makefile|Dockerfile|LICENSE"
+    rf"|Jenkinsfile)(?![^{_RIM}]))"
+)
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back, so each word is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
 _NAME = re.compile(r"[\w.@%+{}*,\[\]~$-]+")
 _EXTENSION = re.compile(r"(.*)\.([A-Za-z][A-Za-z0-9]{0,9})")
 
-EXTENSIONS = frozenset(
-    """py pyi ipynb ts tsx js jsx mjs cjs vue svelte html htm css scss sass less json jsonl json5 yaml yml toml ini cfg conf env
-    md mdx rst txt tex bib csv tsv xml svg png jpg jpeg gif webp pdf sql db sqlite sh bash zsh ps1 bat cmd go mod sum rs java kt kts
-    swift c h cpp cc hpp cs fs fsproj csproj sln rb php lua pl r jl ex exs erl hs ml scala clj edn dart zig nim lean v sv vhdl asm s
-    proto graphql tf hcl nix lock log dockerfile makefile gradle properties plist service baml qmd d wasm so dll exe zip gz tar whl
-    example sample template tmpl j2 patch diff tscn gd unity prisma astro njk hbs ejs map snap webm mp4 mp3 wav mdc rules""".split()
+_BARE_NAMES = frozenset(
+    {"Makefile", "Dockerfile", "LICENSE", ".gitignore", ".env", ".dockerignore", "Jenkinsfile"}
 )
-"""Endings that make a bare name a file."""
-_BARE_NAMES = frozenset({"Makefile", "Dockerfile", "LICENSE", ".gitignore", ".env", ".dockerignore", "Jenkinsfile"})
-_NOT_FILES = frozenset({"next.js", "node.js", "vue.js", "react.js", "three.js", "d3.js", "nuxt.js", "express.js", "console.log"})
-_WEAK = frozenset("service db d s r v h c so log map properties example sample template patch diff env mod sum lock rules".split())
-"""Endings that are words as well: a bare name with one of them must be quoted."""
+_NOT_FILES = frozenset(
+    {"next.js", "node.js", "vue.js", "react.js", "three.js", "d3.js", "nuxt.js", "express.js", "console.log"}
+)
 
 
 def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piece]:
@@ -55,7 +53,7 @@ def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:
 
 def _has_ending(name: str) -> bool:
     ending = _EXTENSION.fullmatch(name)
-    return ending is not None and ending[2].lower() in EXTENSIONS - _WEAK and bool(ending[1])
+    return ending is not None and ending[2].lower() in EXTENSIONS - WEAK_EXTENSIONS and bool(ending[1])
 
 
 def is_path(token: str, *, quoted: bool = False) -> bool:
@@ -70,7 +68,11 @@ def is_path(token: str, *, quoted: bool = False) -> bool:
         return True
     ending = _EXTENSION.fullmatch(last)
     if ending and ending[2].lower() in EXTENSIONS:
-        weak = len(parts) == 1 and ending[2].lower() in _WEAK and not (quoted and ending[1].count(".") == 0)
+        weak = (
+            len(parts) == 1
+            and ending[2].lower() in WEAK_EXTENSIONS
+            and not (quoted and ending[1].count(".") == 0)
+        )
         return not weak and bool(ending[1] or len(parts) > 1)
     if not any(c.isalpha() for c in token) or not parts[0]:
         return False

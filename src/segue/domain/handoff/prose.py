@@ -10,23 +10,67 @@ from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.sentences import sentences_in
 
 _VERBS = (
-    "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated|wrote|built|moved|replaced|renamed|"
-    "introduced|extracted|converted|completed|finished|resolved|configured|installed|upgraded|rewrote|cleaned up|set up|wired|"
-    "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed|improved|optimi[sz]ed|enabled|disabled"
+    "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated"
+    "|wrote|built|moved|replaced|renamed|"
+    "introduced|extracted|converted|completed|finished|resolved|configured|installed|upgraded"
+    "|rewrote|cleaned up|set up|wired|"
+    "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed"
+    "|improved|optimi[sz]ed|enabled|disabled"
 )
 CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
-    (Topic.BLOCKERS, re.compile(r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed|continue)|waiting (?:for|on)|blockiert durch)\b")),
-    (Topic.GOTCHAS, re.compile(
-        r"\b(?:watch out|be careful|careful with|beware|caution|gotcha|warning:|known issue|heads[- ]up|make sure not|vorsicht|achtung|aufpassen"
-        r"|root cause of)\b|^\W*(?:do not|don['\u2019]t|never|avoid)\b")),
-    (Topic.QUESTIONS, re.compile(r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)|open question|to be decided|undecided|unklar)\b")),
-    (Topic.DECISIONS, re.compile(r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)|decision:|decided to|entschieden)\b")),
-    (Topic.PATTERNS, re.compile(r"\b(?:always use|the pattern is|pattern:|by convention|the convention)\b")),
-    (Topic.NEXT, re.compile(
-        r"^\W*(?:next(?:,| step| up|:)|then,? (?:we|you|run|add|do)|todo\b|remaining\b|still (?:to do|need|open|missing))"
-        r"|\b(?:should (?:be|now|next|then|also|probably)|(?:still |now )?needs? to be|next step|remains to be|left to do|follow[- ]up|als n\u00e4chstes)\b")),
-    (Topic.DONE, re.compile(rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully |then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b")),
-)  # fmt: skip
+    (
+        Topic.BLOCKERS,
+        re.compile(
+            r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed"
+            r"|continue)|waiting (?:for|on)|blockiert durch)\b"
+        ),
+    ),
+    (
+        Topic.GOTCHAS,
+        re.compile(
+            r"\b(?:watch out|be careful|careful with|beware|caution|gotcha|warning:|known issue"
+            r"|heads[- ]up|make sure not|vorsicht|achtung|aufpassen"
+            r"|root cause of)\b|^\W*(?:do not|don['\u2019]t|never|avoid)\b"
+        ),
+    ),
+    (
+        Topic.QUESTIONS,
+        re.compile(
+            r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)"
+            r"|open question|to be decided|undecided|unklar)\b"
+        ),
+    ),
+    (
+        Topic.DECISIONS,
+        re.compile(
+            r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)"
+            r"|decision:|decided to|entschieden)\b"
+        ),
+    ),
+    (
+        Topic.PATTERNS,
+        re.compile(
+            r"\b(?:always use|the pattern is|pattern:|by convention"
+            r"|the convention)\b"
+        ),
+    ),
+    (
+        Topic.NEXT,
+        re.compile(
+            r"^\W*(?:next(?:,| step| up|:)|then,? (?:we|you|run|add|do)|todo\b|remaining\b"
+            r"|still (?:to do|need|open|missing))"
+            r"|\b(?:should (?:be|now|next|then|also|probably)|(?:still |now )?needs? to be|next step"
+            r"|remains to be|left to do|follow[- ]up|als n\u00e4chstes)\b"
+        ),
+    ),
+    (
+        Topic.DONE,
+        re.compile(
+            rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully "
+            rf"|then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b"
+        ),
+    ),
+)
 """What a sentence must say to be taken, surest first."""
 
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from segue.domain.handoff.commands import commands_in_code
 from segue.domain.handoff.draft import Draft, Evidence, Piece, cut
 from segue.domain.handoff.files import add_listed_files, files_told
 from segue.domain.handoff.labels import Label, bold_line, label_at, lines_of
 from segue.domain.handoff.markdown import (
-    CODE, END_TAG, HEADING, HTML, ITEM, LIST, PARAGRAPH, QUOTE, TABLE, TAG, Block,
-)  # fmt: skip
+    CODE,
+    END_TAG,
+    HEADING,
+    HTML,
+    ITEM,
+    LIST,
+    PARAGRAPH,
+    QUOTE,
+    TABLE,
+    TAG,
+    Block,
+)
 from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
@@ -24,15 +35,38 @@ from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading,
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
+_MAX_LABELS = 1000
 _BOLD_LEVEL, _LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
 
 _STRONG = frozenset(
-    {Topic.NEXT, Topic.DONE, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS, Topic.FAILED, Topic.CONSTRAINTS}
+    {
+        Topic.NEXT,
+        Topic.DONE,
+        Topic.DECISIONS,
+        Topic.QUESTIONS,
+        Topic.BLOCKERS,
+        Topic.GOTCHAS,
+        Topic.FAILED,
+        Topic.CONSTRAINTS,
+    }
 )
-_SOFT = frozenset({Topic.CONTEXT, Topic.ASIDE, Topic.GOAL, Topic.READING, Topic.STATUS, Topic.TASKS, Topic.WHOLE, Topic.PATTERNS})
+_SOFT = frozenset(
+    {
+        Topic.CONTEXT,
+        Topic.ASIDE,
+        Topic.GOAL,
+        Topic.READING,
+        Topic.STATUS,
+        Topic.TASKS,
+        Topic.WHOLE,
+        Topic.PATTERNS,
+    }
+)
 _SOFT_WHEN_AHEAD = _SOFT | {Topic.CHECKS, Topic.CREATED, Topic.CHANGED, Topic.MODIFIED, Topic.CONSTRAINTS}
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
-_CUT_IN_SENTENCES = frozenset({Topic.DECISIONS, Topic.NEXT, Topic.GOTCHAS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.FAILED})
+_CUT_IN_SENTENCES = frozenset(
+    {Topic.DECISIONS, Topic.NEXT, Topic.GOTCHAS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.FAILED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +217,11 @@ class SectionReader:
         label = label_at(text, piece.start, piece.end)
         if label and self._labelled(label, piece):
             return
-        if not single and all(_EMOJI_LINE.match(text, a) for a, _ in lines_of(text, piece.start, piece.end)):
+        if (
+            not single
+            and piece.text.count("\n") < _MAX_LABELS
+            and all(_EMOJI_LINE.match(text, a) for a, _ in lines_of(text, piece.start, piece.end))
+        ):
             for begin, stop in lines_of(text, piece.start, piece.end):
                 self._say(begin, stop)
             return
@@ -205,7 +243,7 @@ class SectionReader:
         """A paragraph made of `Label: text` lines; false if it is none."""
         text = self._text
         marks: list[Label] = []
-        for begin, stop in lines_of(text, piece.start, piece.end):
+        for begin, stop in islice(lines_of(text, piece.start, piece.end), _MAX_LABELS):
             label = label_at(text, begin, stop)
             if label and (label.bold or read_label(label.name) or not marks):
                 marks.append(label)
@@ -266,11 +304,18 @@ class SectionReader:
             return False
         lists = [child for child in item.children if child.kind == LIST]
         reading = read_label(label.name)
-        if reading is None and lists and is_done_word(label.name) and not cut(self._text, label.value, lists[0].start).text:
+        if (
+            reading is None
+            and lists
+            and is_done_word(label.name)
+            and not cut(self._text, label.value, lists[0].start).text
+        ):
             reading = Reading(topic=Topic.DONE, exact=True, weight=1)
         if reading is None or not reading.exact:
             return False
-        if reading.topic in (Topic.CONTEXT, Topic.WHOLE, Topic.CHECKS) or (self._topic is Topic.ASIDE and reading.topic in _SOFT):
+        if reading.topic in (Topic.CONTEXT, Topic.WHOLE, Topic.CHECKS) or (
+            self._topic is Topic.ASIDE and reading.topic in _SOFT
+        ):
             return False
         lead = cut(self._text, label.value, lists[0].start if lists else item.end)
         if reading.topic is Topic.STATUS:
@@ -294,7 +339,15 @@ class SectionReader:
         elif topic is Topic.CHECKS:
             for command, parts in commands_in_code(self._text, start, end):
                 self._draft.add(Topic.CHECKS, command, parts)
-        elif topic in (Topic.NEXT, Topic.BRIEF, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.STATUS, Topic.READING):
+        elif topic in (
+            Topic.NEXT,
+            Topic.BRIEF,
+            Topic.CONTEXT,
+            Topic.CONSTRAINTS,
+            Topic.GOAL,
+            Topic.STATUS,
+            Topic.READING,
+        ):
             kind = Topic.CONTEXT if topic in (Topic.STATUS, Topic.READING) else topic
             self._draft.add(kind, cut(self._text, start, end))
         else:
@@ -310,11 +363,17 @@ class SectionReader:
             return
         self._state(topic, start, end, checked=checked)
 
-    def _state(self, topic: Topic | None, start: int, end: int, heading: str = "", checked: bool | None = None) -> None:
+    def _state(
+        self, topic: Topic | None, start: int, end: int, heading: str = "", checked: bool | None = None
+    ) -> None:
         if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
             self._other(cut(self._text, start, end), heading)
             return
-        if end - start < 50 and topic in (Topic.STATUS, Topic.NEXT) and is_status_alone(self._text[start:end].strip()):
+        if (
+            end - start < 50
+            and topic in (Topic.STATUS, Topic.NEXT)
+            and is_status_alone(self._text[start:end].strip())
+        ):
             self._draft.evidence.append(Evidence(self._text[start:end], start, end, 6))
             return
         if topic is Topic.STATUS:
@@ -332,7 +391,10 @@ class SectionReader:
 
     def _judge_progress(self, start: int, end: int) -> None:
         """`Progress: 100 %` says how the work ended."""
-        if self._text.find("%", start, min(end, start + 120)) > 0 and "progress" in self._heading_text.casefold():
+        if (
+            self._text.find("%", start, min(end, start + 120)) > 0
+            and "progress" in self._heading_text.casefold()
+        ):
             self._draft.evidence.append(Evidence(self._text[start : start + 120], start, end, 4))
 
     def _inside_account(self) -> bool:
@@ -351,7 +413,9 @@ def _settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topi
         return outer
     if own and reading.exact and reading.topic is Topic.CONTEXT:
         return reading.topic
-    if outer is Topic.NEXT and (reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)):
+    if outer is Topic.NEXT and (
+        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)
+    ):
         return outer
     if outer in _STRONG and reading.topic in _SOFT:
         return outer

@@ -14,15 +14,26 @@ from segue.domain.handoff.paths import paths_in
 _BOX = re.compile(r"\[([ xX~/!-])\][ \t]+")
 _MARK = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
 _FORBIDS = re.compile(
-    r"\W*(?:do\s+\**not\b|don['\u2019]?t\b|never\b|avoid\b|must not\b|beware\b|warning\b|caution\b|careful\b|gotcha\b|watch out\b"
-    r"|nicht\b|niemals\b|ne pas\b|no\s+tocar\b|n\u00e3o\b|\u043d\u0435\s|\u4e0d\u8981|\u7981\u6b62|\u52ff|\u26a0)",
+    r"\W*(?:do\s+\**not\b|don['\u2019]?t\b|never\b|avoid\b|must not\b|beware\b|warning\b"
+    r"|caution\b|careful\b|gotcha\b|watch out\b"
+    r"|nicht\b|niemals\b|ne pas\b|no\s+tocar\b|n\u00e3o\b|\u043d\u0435\s|\u4e0d\u8981"
+    r"|\u7981\u6b62|\u52ff|\u26a0)",
     re.IGNORECASE,
 )
 _FORBIDS_WIDE = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
-_BLOCKED = re.compile(r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:|blockiert durch)\b", re.IGNORECASE)
-_DONE_LEAD = re.compile(r"~~[^~\n]+~~|\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]", re.I)
+_BLOCKED = re.compile(
+    r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:"
+    r"|blockiert durch)\b",
+    re.IGNORECASE,
+)
+_DONE_LEAD = re.compile(
+    r"~~[^~\n]+~~|\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt"
+    r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(
-    r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed|finished|shipped|merged)"
+    r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed"
+    r"|finished|shipped|merged)"
     r"|todo|pending|not started|in progress|planned|deferred|open|partial|not done|wip|blocked)\W{0,4}$",
     re.IGNORECASE,
 )
@@ -31,7 +42,9 @@ _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
 
-def add_statement(draft: Draft, text: str, topic: Topic, place: tuple[int, int], checked: bool | None = None) -> None:
+def add_statement(
+    draft: Draft, text: str, topic: Topic, place: tuple[int, int], checked: bool | None = None
+) -> None:
     """Adds what `text` says at `place` on `topic`, where its own marks say that it belongs."""
     start, checked, marked = _skip_marks(text, place, checked)
     piece = cut(text, start, place[1])
@@ -92,7 +105,12 @@ def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> T
     if topic is Topic.CONTEXT:
         if checked is not None:
             return Topic.DONE if checked else Topic.NEXT
-        if "\u26a0" in marked or "\u26a0" in words[:200] or _FORBIDS.match(words) or _FORBIDS_WIDE.search(words[:120]):
+        if (
+            "\u26a0" in marked
+            or "\u26a0" in words[:200]
+            or _FORBIDS.match(words)
+            or _FORBIDS_WIDE.search(words[:120])
+        ):
             return Topic.GOTCHAS
     return topic
 

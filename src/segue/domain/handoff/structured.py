@@ -14,7 +14,18 @@ from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading,
 
 FIELDS = frozenset(topic.value for topic in Topic) - {"files_changed", "tasks", "handoff"}
 """The keys of the canonical schema."""
-_LOOSE = frozenset({Topic.WHOLE, Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.ASIDE, Topic.CHECKS, Topic.CHANGED, Topic.READING})
+_LOOSE = frozenset(
+    {
+        Topic.WHOLE,
+        Topic.STATUS,
+        Topic.CONTEXT,
+        Topic.TASKS,
+        Topic.ASIDE,
+        Topic.CHECKS,
+        Topic.CHANGED,
+        Topic.READING,
+    }
+)
 _NUMBER = frozenset("0123456789.-+eE%")
 _LIST_PARTS = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 
@@ -26,10 +37,16 @@ def is_handoff(node: Node) -> bool:
     keys = node.keys()
     if any(key in FIELDS - {"goal", "outcome", "constraints"} for key in keys):
         return True
-    exact = {r.topic for key in keys if (r := read_heading(key)) and r.exact} - {Topic.ASIDE, Topic.CONTEXT, Topic.CHECKS}
+    exact = {r.topic for key in keys if (r := read_heading(key)) and r.exact} - {
+        Topic.ASIDE,
+        Topic.CONTEXT,
+        Topic.CHECKS,
+    }
     if len(keys) == 1 and exact == {Topic.WHOLE}:
         return is_handoff(node.pairs[0][1])
-    return len(exact) > 1 and bool(exact & {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.TASKS})
+    return len(exact) > 1 and bool(
+        exact & {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.TASKS}
+    )
 
 
 def is_canonical(node: Node) -> bool:
@@ -100,7 +117,9 @@ def _scalars(value: Node) -> list[Scalar]:
 
 
 def _headline_of(item: Mapping) -> Piece | None:
-    found = {key.text.casefold(): value for key, value in item if isinstance(value, Scalar) and not value.is_null}
+    found = {
+        key.text.casefold(): value for key, value in item if isinstance(value, Scalar) and not value.is_null
+    }
     for name in HEADLINE_KEYS:
         if name in found:
             return _piece(found[name])
@@ -139,7 +158,11 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
     if value.is_null or says_nothing(value.text) or _is_bare(value):
         return
     piece = _piece(value)
-    if topic is None or topic in (Topic.ASIDE, Topic.WHOLE) or (topic is Topic.CONTEXT and len(piece.text.split()) < 3):
+    if (
+        topic is None
+        or topic in (Topic.ASIDE, Topic.WHOLE)
+        or (topic is Topic.CONTEXT and len(piece.text.split()) < 3)
+    ):
         draft.others.append((key.text, piece))
     elif topic is Topic.STATUS:
         if len(piece.text.split()) > 4:
@@ -166,7 +189,9 @@ def _read_block(draft: Draft, text: str, topic: Topic, value: Scalar) -> None:
 
 def _is_bare(value: Scalar) -> bool:
     """A number or a truth value says nothing by itself."""
-    return not value.quoted and (value.text.casefold() in ("true", "false", "yes", "no") or set(value.text) <= _NUMBER)
+    return not value.quoted and (
+        value.text.casefold() in ("true", "false", "yes", "no") or set(value.text) <= _NUMBER
+    )
 
 
 def _add_reading(draft: Draft, text: str, piece: Piece) -> None:
@@ -201,7 +226,11 @@ def _is_record(topic: Topic, value: Mapping) -> bool:
 def _headline(topic: Topic, item: Mapping) -> Piece | None:
     own = PART_KEYS.get(topic, {})
     for key, node in item:
-        if own.get(key.text.casefold()) == HEADLINES.get(topic) and isinstance(node, Scalar) and not node.is_null:
+        if (
+            own.get(key.text.casefold()) == HEADLINES.get(topic)
+            and isinstance(node, Scalar)
+            and not node.is_null
+        ):
             return _piece(node)
     return _headline_of(item)
 
@@ -245,7 +274,10 @@ def _add_marked(draft: Draft, text: str, topic: Topic, item: Scalar) -> None:
     if text[item.start : item.end].strip() == item.text.strip():
         add_statement(draft, text, topic, (item.start, item.end))
     else:
-        draft.add(Topic.NEXT if topic is Topic.TASKS else Topic.CONTEXT if topic is not Topic.NEXT else topic, _piece(item))
+        draft.add(
+            Topic.NEXT if topic is Topic.TASKS else Topic.CONTEXT if topic is not Topic.NEXT else topic,
+            _piece(item),
+        )
 
 
 def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, key: Scalar) -> None:
@@ -253,7 +285,9 @@ def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, ke
     if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
         draft.others.append((key.text, Piece(text[item.start : item.end].strip(), item.start, item.end)))
         return
-    topic = {Topic.TASKS: Topic.NEXT, Topic.STATUS: Topic.CONTEXT, Topic.CHANGED: Topic.MODIFIED}.get(topic, topic)
+    topic = {Topic.TASKS: Topic.NEXT, Topic.STATUS: Topic.CONTEXT, Topic.CHANGED: Topic.MODIFIED}.get(
+        topic, topic
+    )
     known = PART_KEYS.get(topic, {})
     parts: list[tuple[str, Piece]] = []
     for name, value in item:

@@ -9,21 +9,56 @@ from segue.domain.handoff.parts import HEADLINES, PART_LABELS
 from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.vocabulary import is_done_word, read_heading, words_of
 
-_STATUS_COLUMNS = frozenset({"status", "state", "done", "state now", "current status", "progress", "статус", "состояние", "estado",
-                             "stand", "statut", "état", "状态", "狀態", "状態", "상태"})  # fmt: skip
+_STATUS_COLUMNS = frozenset(
+    {
+        "status",
+        "state",
+        "done",
+        "state now",
+        "current status",
+        "progress",
+        "статус",
+        "состояние",
+        "estado",
+        "stand",
+        "statut",
+        "état",
+        "状态",
+        "狀態",
+        "状態",
+        "상태",
+    }
+)
 _MINOR_COLUMNS = _STATUS_COLUMNS | {"", "id", "no", "date", "nr"}
-_SEVERITY_COLUMNS = frozenset({"severity", "sev", "risk level", "schweregrad", "sévérité", "severidad", "критичность", "严重性"})
+_SEVERITY_COLUMNS = frozenset(
+    {"severity", "sev", "risk level", "schweregrad", "sévérité", "severidad", "критичность", "严重性"}
+)
 _LIGHTS = frozenset("\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2")
-_PROGRESS = frozenset({Topic.TASKS, Topic.DONE, Topic.NEXT, Topic.STATUS, Topic.BLOCKERS, Topic.GOTCHAS, None})
+_PROGRESS = frozenset(
+    {Topic.TASKS, Topic.DONE, Topic.NEXT, Topic.STATUS, Topic.BLOCKERS, Topic.GOTCHAS, None}
+)
 _BY_FIRST_COLUMN = frozenset(
-    {Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS, Topic.CHECKS, Topic.FAILED, Topic.READING, Topic.CHANGED}
+    {
+        Topic.DECISIONS,
+        Topic.QUESTIONS,
+        Topic.BLOCKERS,
+        Topic.GOTCHAS,
+        Topic.CHECKS,
+        Topic.FAILED,
+        Topic.READING,
+        Topic.CHANGED,
+    }
 )
 
 
 def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, heading: str) -> None:
     """One statement for each row of the table's body."""
     head = next((child for child in table.children if child.kind == HEAD), None)
-    names = [cut(text, c.start, c.end).text.strip("*_ `") for c in head.children if c.kind == CELL] if head else []
+    names = (
+        [cut(text, c.start, c.end).text.strip("*_ `") for c in head.children if c.kind == CELL]
+        if head
+        else []
+    )
     if topic is None or topic in (Topic.STATUS, Topic.CONTEXT, Topic.WHOLE):
         topic = _topic_of_columns(names) or topic
     if topic in (None, Topic.CONTEXT, Topic.STATUS) and _is_severity_table(text, names, table):
@@ -38,7 +73,11 @@ def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, headin
         if not filled:
             continue
         whole = cut(text, filled[0].start, filled[-1].end)
-        own = _topic_of_row(topic, cells[at].text) if at is not None and at < len(cells) and topic in _PROGRESS else topic
+        own = (
+            _topic_of_row(topic, cells[at].text)
+            if at is not None and at < len(cells) and topic in _PROGRESS
+            else topic
+        )
         _add_row(draft, text, own, whole, (names, cells), heading)
 
 
@@ -61,8 +100,15 @@ def _topic_of_columns(names: list[str]) -> Topic | None:
     reading = read_heading(names[0]) if names else None
     if reading and reading.exact and reading.topic in _BY_FIRST_COLUMN:
         return reading.topic
-    if names and words_of(names[0])[:1] in (["file"], ["path"], ["datei"], ["archivo"], ["文件"]) and len(names) > 1:
-        changed = any(word in ("change", "changes", "action", "changed", "modification") for word in words_of(" ".join(names[1:])))
+    if (
+        names
+        and words_of(names[0])[:1] in (["file"], ["path"], ["datei"], ["archivo"], ["文件"])
+        and len(names) > 1
+    ):
+        changed = any(
+            word in ("change", "changes", "action", "changed", "modification")
+            for word in words_of(" ".join(names[1:]))
+        )
         return Topic.CHANGED if changed else Topic.READING
     return None
 
@@ -88,7 +134,12 @@ def _done(status: str) -> bool | None:
 
 
 def _add_row(
-    draft: Draft, text: str, topic: Topic | None, whole: Piece, columns: tuple[list[str], list[Piece]], heading: str
+    draft: Draft,
+    text: str,
+    topic: Topic | None,
+    whole: Piece,
+    columns: tuple[list[str], list[Piece]],
+    heading: str,
 ) -> None:
     if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
         draft.others.append((heading, whole))

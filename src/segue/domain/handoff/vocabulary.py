@@ -7,15 +7,35 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from segue.domain.handoff.notations import DONE_WORDS, NOTHING, OPEN_WORDS, PHRASES, Topic
+from segue.domain.handoff.notations import PHRASES, Topic
+from segue.domain.handoff.words import DONE_WORDS, NOTHING, OPEN_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _ASIDE = re.compile(r"[(\uff08\[][^()\uff08\uff09\[\]]{0,200}[)\uff09\]]")
 _DASH = re.compile(r"[\u2014\u2013:\u2192]|[ ]-[ ]")
-_NOT = frozenset({"not", "nicht", "pas", "не", "no", "non", "isnt", "arent", "wasnt", "werent", "never", "cannot", "não", "inte"})
-_NOTHING_LEAD = re.compile(r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE)
+_NOT = frozenset(
+    {
+        "not",
+        "nicht",
+        "pas",
+        "не",
+        "no",
+        "non",
+        "isnt",
+        "arent",
+        "wasnt",
+        "werent",
+        "never",
+        "cannot",
+        "não",
+        "inte",
+    }
+)
+_NOTHING_LEAD = re.compile(
+    r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
+)
 _LONGEST_HEADING = 160
 _RANK = {topic: rank for rank, topic in enumerate(Topic)}
 

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 import yaml
 
-from segue.domain.handoff.tree import MAX_CHARS, MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence, TooMuch
+from segue.domain.handoff.tree import (
+    MAX_CHARS,
+    MAX_DEPTH,
+    MAX_VALUES,
+    Mapping,
+    Node,
+    Refused,
+    Scalar,
+    Sequence,
+    TooMuch,
+)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -49,7 +59,9 @@ def _documents(events: Iterator[yaml.Event], source: str, offset: int) -> list[N
     return found
 
 
-def _node(event: yaml.Event, source: str, offset: int, stack: list[tuple[list[Node], int, bool]]) -> Node | None:
+def _node(
+    event: yaml.Event, source: str, offset: int, stack: list[tuple[list[Node], int, bool]]
+) -> Node | None:
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event, source, offset)
     if not isinstance(event, yaml.CollectionEndEvent):
@@ -72,4 +84,9 @@ def _scalar(event: yaml.ScalarEvent, source: str, offset: int) -> Scalar:
         begin, finish = begin + 1, finish - 1
     elif style in ("|", ">"):
         begin = source.find("\n", begin, finish) + 1 or finish
-    return Scalar(event.value, begin + offset, max(begin, finish) + offset, style is not None and style in "'\"|>" and style != "")
+    return Scalar(
+        event.value,
+        begin + offset,
+        max(begin, finish) + offset,
+        style is not None and style in "'\"|>" and style != "",
+    )
