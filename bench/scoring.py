@@ -1,4 +1,4 @@
-"""Compares an extraction with gold labels: precision, recall and F1, each gold item matched by at most one."""
+"""Compares an extraction with gold labels: precision, recall and F1, items matched one to one."""
 
 from __future__ import annotations
 

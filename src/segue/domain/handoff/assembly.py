@@ -138,12 +138,10 @@ def _tell_apart(values: dict[str, Any], spans: dict[str, Span]) -> None:
 
 def _sections(text: str, drafts: Sequence[Draft], spans: dict[str, Span]) -> Iterator[dict[str, str]]:
     """What maps to no field, neighbours under one heading as one."""
-    count = 0
-    for heading, piece in _joined(text, drafts):
-        where = f"other_sections[{count}]"
+    for at, (heading, piece) in enumerate(_joined(text, drafts)):
+        where = f"other_sections[{at}]"
         spans[where] = spans[f"{where}.text"] = Span(piece.start, piece.end)
         yield {"heading": heading, "text": piece.text}
-        count += 1
 
 
 def _joined(text: str, drafts: Sequence[Draft]) -> Iterator[tuple[str, Piece]]:

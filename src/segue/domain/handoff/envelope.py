@@ -1,4 +1,4 @@
-"""Finds the YAML and JSON documents in a text: the whole of it, front matter, fences, lines under `Handoff`."""
+"""Finds the YAML and JSON documents in a text: all of it, front matter, fences, lines under `Handoff`."""
 
 from __future__ import annotations
 

@@ -69,8 +69,7 @@ def extract_handoff(text: str) -> Extraction:
     if inner is not None:
         drafts.append((Notation.SECTIONS, inner))
     handoff, spans = assemble(source, [draft for _, draft in drafts])
-    for note in (*found.notes, *(note for _, draft in drafts for note in draft.notes)):
-        notes.append(note)
+    notes += [*found.notes, *(note for _, draft in drafts for note in draft.notes)]
     if handoff.model_copy(update={"other_sections": ()}).is_empty():
         return Extraction(handoff=None, notation=Notation.NONE, notes=tuple(notes))
     return Extraction(handoff=handoff, notation=_main(drafts), spans=spans, notes=tuple(notes))

@@ -88,9 +88,9 @@ def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int
             _add(draft, _kind(topic, ""), cut(text, stat.start(1), stat.end(1)), None, False)
         elif piece.text:
             leaf = _TREE_LINE.match(text, piece.start, piece.end)
-            begin = leaf.start(1) if leaf and piece.text[0] in "\u251c\u2514\u2502|`" else piece.start
-            if begin < piece.end:
-                add_files(draft, text, topic, cut(text, begin, piece.end))
+            name = leaf.start(1) if leaf and piece.text[0] in "\u251c\u2514\u2502|`" else piece.start
+            if name < piece.end:
+                add_files(draft, text, topic, cut(text, name, piece.end))
 
 
 def files_told(draft: Draft, text: str, start: int, end: int) -> None:

@@ -37,6 +37,7 @@ def _trim(text: str, start: int, end: int, offset: int) -> Item | None:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each item: a new one begins at a marker, a row, or a paragraph after a blank line."""
     start: int | None = None
     in_list = blank = False
     fence = ""
@@ -46,26 +47,27 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
             fence = _next_fence(fence, bare)
             start = begin if start is None else start
             continue
-        marker = _MARKER.match(line)
-        if marker:
-            if start is not None:
-                yield start, begin
-            start, in_list = begin + marker.end(), True
-        elif not bare:
+        if not bare:
             blank = True
             continue
-        elif _is_row(bare):
+        marker = _MARKER.match(line)
+        row = marker is None and _is_row(bare)
+        begins = bool(marker or row or start is None or (blank and not (in_list and line[:1] in " \t")))
+        if begins:
             if start is not None:
                 yield start, begin
-            start, in_list = (None if _TABLE_RULE.fullmatch(bare) else begin), False
-        elif start is None:
-            start, in_list = begin, False
-        elif blank and not (in_list and line[:1] in " \t"):
-            yield start, begin
-            start, in_list = begin, False
+            start = _first(begin, marker, is_rule=row and _TABLE_RULE.fullmatch(bare) is not None)
+            in_list = marker is not None
         blank = False
     if start is not None:
         yield start, len(text)
+
+
+def _first(begin: int, marker: re.Match[str] | None, *, is_rule: bool) -> int | None:
+    """Where the words of an item begin; a table's rule has none."""
+    if is_rule:
+        return None
+    return begin + marker.end() if marker else begin
 
 
 def _is_row(bare: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads JSON as models write it: trailing commas, comments, single or curly quotes, missing brackets at the end."""
+"""Reads JSON as models write it: trailing commas, comments, odd quotes, missing brackets at the end."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Reader:
     def _string(self) -> Scalar:
         begin = self.at + 1
         try:
-            value, after = json.decoder.scanstring(self.text, begin, False)
+            value, after = json.decoder.scanstring(self.text, begin, False)  # type: ignore[attr-defined]  # not in the stubs
         except ValueError as error:
             raise Refused("a string is not closed") from error
         if after > self.end:
@@ -124,39 +124,45 @@ def _value(reader: _Reader) -> Node:
     stack: list[_Open] = []
     while True:
         sign = reader.space()
-        node: Node | None = None
-        if not sign:
-            if not stack:
-                raise Refused("nothing to read")
-            reader.mended.add("missing brackets")
-            node = stack.pop().close(reader.at)
-        elif sign in "{[":
+        if sign and sign in "{[":
             if len(stack) >= MAX_DEPTH:
                 raise TooMuch(f"nested deeper than {MAX_DEPTH}")
             stack.append(_Open(sign == "{", reader.at))
             reader.at += 1
-        elif sign in "}]":
-            if not stack:
-                raise Refused("a bracket is closed that was never opened")
-            reader.at += 1
-            node = stack.pop().close(reader.at)
-        elif sign == ",":
-            reader.at += 1
-            if reader.space() in "}]" and stack:
-                reader.mended.add("trailing commas")
-        else:
-            node = _member(reader, stack[-1] if stack else None)
+            continue
+        if sign == ",":
+            _comma(reader, bool(stack))
+            continue
+        node = _closed(reader, stack, sign) if not sign or sign in "}]" else _member(reader, stack[-1:])
         if node is not None:
             if not stack:
                 return node
             stack[-1].add(node)
 
 
-def _member(reader: _Reader, parent: _Open | None) -> Node | None:
+def _comma(reader: _Reader, inside: bool) -> None:
+    reader.at += 1
+    if inside and reader.space() in "}]":
+        reader.mended.add("trailing commas")
+
+
+def _closed(reader: _Reader, stack: list[_Open], sign: str) -> Node:
+    """The innermost list or object, at its bracket or at the end of the text."""
+    if not stack:
+        raise Refused("a bracket is closed that was never opened" if sign else "nothing to read")
+    if sign:
+        reader.at += 1
+    else:
+        reader.mended.add("missing brackets")
+    return stack.pop().close(reader.at)
+
+
+def _member(reader: _Reader, innermost: list[_Open]) -> Node | None:
     """A value; or, in an object, a key, which is kept until its value comes."""
     scalar = reader.scalar()
-    if parent is None or not parent.mapping or parent.key is not None:
+    if not innermost or not innermost[0].mapping or innermost[0].key is not None:
         return scalar
+    parent = innermost[0]
     if reader.space() != ":":
         raise Refused(f"a key without a value at offset {scalar.start}")
     reader.at += 1

@@ -92,7 +92,8 @@ class _Reader:
             inner = line.start + 1
             while inner < line.end and self.text[inner] in " \t":
                 inner += 1
-            key = _KEY.match(self.text, inner, line.end)
+            quoted = self.text[inner : inner + 1] in _QUOTES
+            key = None if quoted else _KEY.match(self.text, inner, line.end)
             if key and " " not in key[1].strip():
                 line.indent, line.start = indent + inner - line.start, inner
                 items.append(self._mapping(line.indent, depth + 1))
@@ -137,7 +138,7 @@ class _Reader:
         raw = self.text[start:end].rstrip(" \t\r\n,")
         lead = len(raw) - len(raw.lstrip())
         raw, start = raw.strip(), start + lead
-        if raw == "[]" or raw == "{}":
+        if raw in ("[]", "{}"):
             return Sequence((), start, start + 2)
         if raw[:1] == "[" and raw[-1:] == "]":
             return self._flow(start + 1, start + len(raw) - 1)

@@ -25,11 +25,13 @@ MAX_DEPTH = 40
 HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
+_DESCRIBED = frozenset({HEADING, CODE})
 _CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
 _KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
 
 _TAG = re.compile(
-    r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
+    r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
+    r"(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
     re.MULTILINE,
 )
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
@@ -136,12 +138,16 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
         if count > MAX_BLOCKS:
             return False
         block = Block(name, start, where["end"] + offset)
-        if name == HEADING:
-            block.level = int(tag[HEADING]["level"][1])
-        elif name == CODE:
-            style = tag[CODE]
-            block.info = style["Fenced"].strip() if type(style) is dict else "indented"
+        if name in _DESCRIBED:
+            _describe(block, tag[name])
         parent.children.append(block)
         if name in _CONTAINERS:
             stack.append(block)
     return True
+
+
+def _describe(block: Block, about: Any) -> None:
+    if block.kind == HEADING:
+        block.level = int(about["level"][1])
+    else:
+        block.info = about["Fenced"].strip() if type(about) is dict else "indented"

@@ -132,7 +132,9 @@ _ORDER = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
 
 def is_status_alone(words: str) -> bool:
     """True if a text is nothing but a status word: `Complete.`"""
-    return len(words) < 40 and len(words_of(words)) <= 2 and judge(words) is not None
+    said = words_of(words)
+    known = _lexicon().words
+    return 0 < len(said) <= 2 and all(word in known or word in ("all", "now", "fully") for word in said)
 
 
 def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:

@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:Makefile|Dockerfile|LICENSE"
     rf"|Jenkinsfile)(?![^{_RIM}]))"
 )
-"""A word with a dot or a slash in it. It begins at a rim and gives nothing back, so each word is read once."""
+"""A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
 _NAME = re.compile(r"[\w.@%+{}*,\[\]~$-]+")
 _EXTENSION = re.compile(r"(.*)\.([A-Za-z][A-Za-z0-9]{0,9})")
@@ -28,12 +28,12 @@ _NOT_FILES = frozenset(
 
 def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piece]:
     """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it."""
-    for found in _TOKEN.finditer(text, start, len(text) if end is None else end):
-        token = found[0]
-        if len(token) > 400:
+    end = len(text) if end is None else end
+    for found in _TOKEN.finditer(text[start:end]):
+        if found.end() - found.start() > 400:
             continue
-        quoted = found.start() > 0 and text[found.start() - 1] == "`"
-        yield from _paths(token, found.start(), quoted)
+        at = start + found.start()
+        yield from _paths(found[0], at, at > 0 and text[at - 1] == "`")
 
 
 def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import islice
 
 from segue.domain.handoff.commands import commands_in_code
@@ -27,6 +26,7 @@ from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
 from segue.domain.handoff.outcome import TITLE, is_status_alone, judge
+from segue.domain.handoff.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.sentences import sentences_in
 from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.tables import add_table
@@ -36,49 +36,11 @@ _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
-_BOLD_LEVEL, _LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
 
-_STRONG = frozenset(
-    {
-        Topic.NEXT,
-        Topic.DONE,
-        Topic.DECISIONS,
-        Topic.QUESTIONS,
-        Topic.BLOCKERS,
-        Topic.GOTCHAS,
-        Topic.FAILED,
-        Topic.CONSTRAINTS,
-    }
-)
-_SOFT = frozenset(
-    {
-        Topic.CONTEXT,
-        Topic.ASIDE,
-        Topic.GOAL,
-        Topic.READING,
-        Topic.STATUS,
-        Topic.TASKS,
-        Topic.WHOLE,
-        Topic.PATTERNS,
-    }
-)
-_SOFT_WHEN_AHEAD = _SOFT | {Topic.CHECKS, Topic.CREATED, Topic.CHANGED, Topic.MODIFIED, Topic.CONSTRAINTS}
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
 _CUT_IN_SENTENCES = frozenset(
     {Topic.DECISIONS, Topic.NEXT, Topic.GOTCHAS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.FAILED}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What the text under a heading is about, until a heading of the same rank."""
-
-    level: int
-    topic: Topic | None
-    heading: str
-    tag: bool = False
-    weak: bool = False
-    """From the title: holds only where no heading says anything."""
 
 
 class SectionReader:
@@ -89,7 +51,7 @@ class SectionReader:
         self._draft = draft
         self._taken = taken
         self._seen = {"tags": 0, "sections": 0, "labels": 0}
-        self._scopes: list[Scope] = []
+        self._scopes = Scopes()
         self._title_level = 0
 
     def read(self, blocks: list[Block]) -> None:
@@ -130,27 +92,16 @@ class SectionReader:
 
     @property
     def _topic(self) -> Topic | None:
-        return self._scopes[-1].topic if self._scopes else None
+        return self._scopes.topic
 
     @property
     def _heading_text(self) -> str:
-        return self._scopes[-1].heading if self._scopes else ""
-
-    def _close(self, level: int) -> None:
-        while self._scopes and self._scopes[-1].level >= level and not self._scopes[-1].tag:
-            self._scopes.pop()
+        return self._scopes.heading
 
     def _open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
-        self._close(level)
-        outer = self._scopes[-1] if self._scopes else Scope(0, None, "")
-        if reading is None:
-            scope = Scope(level, outer.topic, heading, weak=outer.weak)
-        else:
-            topic = _settle(None if outer.weak else outer.topic, reading, own=level < _BOLD_LEVEL)
-            scope = Scope(level, topic, heading, weak=weak)
-        self._scopes.append(scope)
+        self._scopes.open(level, heading, reading, weak=weak)
         if reading is not None:
-            self._seen["labels" if level == _LABEL_LEVEL else "sections"] += 1
+            self._seen["labels" if level == LABEL_LEVEL else "sections"] += 1
 
     def _heading(self, block: Block) -> None:
         piece = cut(self._text, block.start, block.end)
@@ -176,7 +127,7 @@ class SectionReader:
         topic = None
         for part in _VALUED.split(words):
             reading = read_heading(part.strip())
-            if reading and reading.exact and reading.topic in _STRONG:
+            if reading and reading.exact and reading.topic in STRONG:
                 topic = reading
         self._open(self._title_level, words, topic, weak=True)
 
@@ -191,16 +142,9 @@ class SectionReader:
         name = block.info
         if block.kind == TAG:
             self._seen["tags"] += read_heading(name) is not None
-            self._scopes.append(Scope(_TAG_LEVEL, self._tag_topic(name), name, tag=True))
-            return
-        for at in range(len(self._scopes) - 1, -1, -1):
-            if self._scopes[at].tag and self._scopes[at].heading == name:
-                del self._scopes[at:]
-                return
-
-    def _tag_topic(self, name: str) -> Topic | None:
-        reading = read_heading(name)
-        return self._topic if reading is None else _settle(self._topic, reading)
+            self._scopes.open_tag(name, read_heading(name))
+        else:
+            self._scopes.close_tag(name)
 
     def _paragraph(self, start: int, end: int, after: Block | None) -> None:
         text = self._text
@@ -229,15 +173,15 @@ class SectionReader:
 
     def _bold_heading(self, words: str, piece: Piece) -> None:
         reading = read_heading(words)
-        self._open(_BOLD_LEVEL, words, self._verdict(words, reading))
+        self._open(BOLD_LEVEL, words, self._verdict(words, reading))
         self._judge_heading(words, piece, reading)
 
     def _introduction(self, piece: Piece) -> None:
         """`Key new files:` before a list: a heading if it means something, else just an introduction."""
         words = piece.text.strip("*_ :\uff1a")
         reading = read_label(words)
-        if reading or (self._scopes and self._scopes[-1].level == _LABEL_LEVEL):
-            self._open(_LABEL_LEVEL, words, reading)
+        if reading or self._scopes.level == LABEL_LEVEL:
+            self._open(LABEL_LEVEL, words, reading)
 
     def _labelled(self, first: Label, piece: Piece) -> bool:
         """A paragraph made of `Label: text` lines; false if it is none."""
@@ -251,7 +195,7 @@ class SectionReader:
             return False
         readings = [read_label(label.name) for label in marks]
         if first.bold and readings[0] is None:
-            self._close(_LABEL_LEVEL)
+            self._scopes.close(LABEL_LEVEL)
         if not any(readings) and (len(marks) == 1 or not first.bold):
             return False
         for at, label in enumerate(marks):
@@ -264,11 +208,11 @@ class SectionReader:
         topic = self._topic
         if reading is not None:
             self._seen["labels"] += 1
-            topic = _settle(topic, reading)
+            topic = settle(topic, reading)
             if reading.topic is Topic.STATUS:
                 self._judge(value, reading)
         if not value.text:
-            self._open(_LABEL_LEVEL, label.name, reading)
+            self._open(LABEL_LEVEL, label.name, reading)
         elif reading is None:
             self._say(label.start, stop)
         elif topic is Topic.STATUS:
@@ -314,14 +258,14 @@ class SectionReader:
         if reading is None or not reading.exact:
             return False
         if reading.topic in (Topic.CONTEXT, Topic.WHOLE, Topic.CHECKS) or (
-            self._topic is Topic.ASIDE and reading.topic in _SOFT
+            self._topic is Topic.ASIDE and reading.topic in SOFT
         ):
             return False
         lead = cut(self._text, label.value, lists[0].start if lists else item.end)
         if reading.topic is Topic.STATUS:
             self._judge(lead, reading)
             return False
-        self._scopes.append(Scope(_LABEL_LEVEL, reading.topic, label.name))
+        self._scopes.push(reading.topic, label.name)
         if lead.text:
             self._state(reading.topic, lead.start, lead.end, label.name)
         for inner in lists:
@@ -380,7 +324,7 @@ class SectionReader:
             said = " ".join(self._text[start : min(end, start + 300)].split())
             self._draft.evidence.append(Evidence(said, start, end, 5))
         add_statement(self._draft, self._text, topic, (start, end), checked)
-        if topic in FILE_TOPICS and self._inside_account():
+        if topic in FILE_TOPICS and self._scopes.inside_account():
             add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
         if topic in (Topic.DONE, Topic.TASKS):
             self._judge_progress(start, end)
@@ -397,29 +341,9 @@ class SectionReader:
         ):
             self._draft.evidence.append(Evidence(self._text[start : start + 120], start, end, 4))
 
-    def _inside_account(self) -> bool:
-        """True for a labelled list of files inside an account of the work: both are told."""
-        scopes = self._scopes
-        return len(scopes) > 1 and scopes[-1].level >= _BOLD_LEVEL and scopes[-2].topic is Topic.DONE
-
     def _other(self, piece: Piece, heading: str = "") -> None:
         if piece.text:
             self._draft.others.append((heading or self._heading_text, piece))
-
-
-def _settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
-    """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
-    if outer in _STRONG and not reading.strong and not reading.exact:
-        return outer
-    if own and reading.exact and reading.topic is Topic.CONTEXT:
-        return reading.topic
-    if outer is Topic.NEXT and (
-        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)
-    ):
-        return outer
-    if outer in _STRONG and reading.topic in _SOFT:
-        return outer
-    return reading.topic
 
 
 def _heading_words(source: str) -> str:

@@ -12,22 +12,23 @@ _STOP = re.compile(
 )
 MAX_SENTENCES = 500
 """What follows in one paragraph is taken as the last sentence."""
-_SHORT = (
-    "e.g.",
-    "i.e.",
-    "etc.",
-    "vs.",
-    "cf.",
-    "approx.",
-    "incl.",
-    "no.",
-    "z.b.",
-    "d.h.",
-    "bzw.",
-    "ca.",
-    "mr.",
-    "dr.",
-    "st.",
+_SHORT = frozenset(
+    {
+        "e.g.",
+        "i.e.",
+        "etc.",
+        "vs.",
+        "cf.",
+        "approx.",
+        "incl.",
+        "no.",
+        "z.b.",
+        "d.h.",
+        "bzw.",
+        "ca.",
+        "mr.",
+        "dr.",
+    }
 )
 
 
@@ -35,8 +36,8 @@ def sentences_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence in `text[start:end]`."""
     begin = start
     for stop in islice(_STOP.finditer(text, start, end), MAX_SENTENCES):
-        tail = text[max(begin, stop.start() - 7) : stop.start() + 1].casefold()
-        if tail.endswith(_SHORT):
+        tail = text[max(begin, stop.start() - 8) : stop.start() + 1].casefold()
+        if tail.endswith(".") and tail.split()[-1].lstrip("(") in _SHORT:
             continue
         if text[begin : stop.end()].strip():
             yield begin, stop.end()

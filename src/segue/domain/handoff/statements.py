@@ -39,6 +39,8 @@ _TAIL = re.compile(
 )
 
 _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
+_PROGRESS = frozenset({Topic.TASKS, Topic.NEXT, Topic.DONE, Topic.STATUS})
+_MAY_BE_BLOCKED = frozenset({Topic.NEXT, Topic.STATUS, Topic.CONTEXT})
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
 
@@ -94,25 +96,27 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
 
 
 def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
-    if topic in (Topic.NEXT, Topic.STATUS, Topic.CONTEXT) and not checked and _BLOCKED.match(words):
+    if topic in _MAY_BE_BLOCKED and not checked and _BLOCKED.match(words):
         return Topic.BLOCKERS
-    if topic in (Topic.TASKS, Topic.NEXT, Topic.DONE, Topic.STATUS):
+    if topic in _PROGRESS:
         return _by_progress(topic, words, checked, marked)
+    if topic is Topic.CONTEXT:
+        return _by_warning(words, checked, marked)
     if topic is Topic.BLOCKERS and _is_done(words, checked, marked):
         return Topic.ASIDE
-    if topic is Topic.QUESTIONS and checked:
-        return Topic.DECISIONS
-    if topic is Topic.CONTEXT:
-        if checked is not None:
-            return Topic.DONE if checked else Topic.NEXT
-        if (
-            "\u26a0" in marked
-            or "\u26a0" in words[:200]
-            or _FORBIDS.match(words)
-            or _FORBIDS_WIDE.search(words[:120])
-        ):
-            return Topic.GOTCHAS
-    return topic
+    return Topic.DECISIONS if topic is Topic.QUESTIONS and checked else topic
+
+
+def _by_warning(words: str, checked: bool | None, marked: str) -> Topic:
+    if checked is not None:
+        return Topic.DONE if checked else Topic.NEXT
+    warns = (
+        "\u26a0" in marked
+        or "\u26a0" in words[:200]
+        or _FORBIDS.match(words)
+        or _FORBIDS_WIDE.search(words[:120])
+    )
+    return Topic.GOTCHAS if warns else Topic.CONTEXT
 
 
 def _by_progress(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:

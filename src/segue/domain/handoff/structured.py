@@ -34,7 +34,7 @@ def is_handoff(node: Node) -> bool:
     """True if a mapping's keys are a handoff's: a configuration or an answer of some service is none."""
     if not isinstance(node, Mapping):
         return False
-    keys = node.keys()
+    keys = node.names()
     if any(key in FIELDS - {"goal", "outcome", "constraints"} for key in keys):
         return True
     exact = {r.topic for key in keys if (r := read_heading(key)) and r.exact} - {
@@ -51,7 +51,7 @@ def is_handoff(node: Node) -> bool:
 
 def is_canonical(node: Node) -> bool:
     """True if every key is a field of the record."""
-    return isinstance(node, Mapping) and bool(node.pairs) and all(key in FIELDS for key in node.keys())
+    return isinstance(node, Mapping) and bool(node.pairs) and all(key in FIELDS for key in node.names())
 
 
 def read_tree(draft: Draft, text: str, node: Node) -> None:

@@ -47,7 +47,7 @@ class Mapping:
     def __iter__(self) -> Iterator[tuple[Scalar, Node]]:
         return iter(self.pairs)
 
-    def keys(self) -> list[str]:
+    def names(self) -> list[str]:
         """The keys as written."""
         return [key.text for key, _ in self.pairs]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import yaml
 
@@ -22,7 +23,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(text: str, start: int = 0, end: int | None = None) -> list[Node]:
-    """The documents in `text[start:end]`. Raises `Refused` for what is no YAML, or more than a handoff can be."""
+    """The documents in `text[start:end]`. Raises `Refused` for what is no YAML, or too much of it."""
     source = text[start:end]
     if len(source) > MAX_CHARS:
         raise TooMuch(f"longer than {MAX_CHARS} characters")
@@ -51,7 +52,7 @@ def _documents(events: Iterator[yaml.Event], source: str, offset: int) -> list[N
         if isinstance(event, yaml.CollectionStartEvent):
             if len(stack) >= MAX_DEPTH:
                 raise TooMuch(f"nested deeper than {MAX_DEPTH}")
-            stack.append(([], event.start_mark.index, isinstance(event, yaml.MappingStartEvent)))
+            stack.append(([], _at(event.start_mark), isinstance(event, yaml.MappingStartEvent)))
             continue
         node = _node(event, source, offset, stack)
         if node is not None:
@@ -67,7 +68,7 @@ def _node(
     if not isinstance(event, yaml.CollectionEndEvent):
         return None
     children, begin, is_mapping = stack.pop()
-    finish = children[-1].end if children else event.end_mark.index + offset
+    finish = children[-1].end if children else _at(event.end_mark) + offset
     if not is_mapping:
         return Sequence(tuple(children), begin + offset, finish)
     pairs = tuple(
@@ -78,7 +79,7 @@ def _node(
 
 
 def _scalar(event: yaml.ScalarEvent, source: str, offset: int) -> Scalar:
-    begin, finish = event.start_mark.index, event.end_mark.index
+    begin, finish = _at(event.start_mark), _at(event.end_mark)
     style = event.style
     if style in ("'", '"'):
         begin, finish = begin + 1, finish - 1
@@ -90,3 +91,8 @@ def _scalar(event: yaml.ScalarEvent, source: str, offset: int) -> Scalar:
         max(begin, finish) + offset,
         style is not None and style in "'\"|>" and style != "",
     )
+
+
+def _at(mark: Any) -> int:
+    """The offset of a mark; the stubs allow for none."""
+    return int(mark.index)
