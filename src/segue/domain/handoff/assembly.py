@@ -40,6 +40,7 @@ def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Spa
     """The record, from the most trusted draft to the least: each fills only what is still empty."""
     values: dict[str, Any] = {}
     spans: dict[str, Span] = {}
+    exact = any(draft.exact for draft in drafts)
     by_topic: dict[Topic, list[Entry]] = {}
     for draft in drafts:
         own = draft.by_topic()
@@ -53,11 +54,11 @@ def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Spa
             values[topic.value] = piece.text
             spans[topic.value] = Span(piece.start, piece.end)
         else:
-            values[topic.value] = _items(topic, entries, spans)
-    if Topic.CREATED.value in values and Topic.MODIFIED.value in values:
+            values[topic.value] = _items(topic, entries, spans, once=topic in _ONCE and not exact)
+    if not exact and Topic.CREATED.value in values and Topic.MODIFIED.value in values:
         _tell_apart(values, spans)
     outcome = decide(item for draft in drafts for item in draft.evidence)
-    if outcome is None and (said := find_statement(text)):
+    if outcome is None and not exact and (said := find_statement(text)):
         outcome = decide([said])
     if outcome is not None:
         values["outcome"] = outcome[0]
@@ -79,7 +80,7 @@ def _run(text: str, entries: Sequence[Entry]) -> Piece:
     return Piece(text[first.start : last.end], first.start, last.end)
 
 
-def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tuple[Any, ...]:
+def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span], *, once: bool) -> tuple[Any, ...]:
     found: list[Any] = []
     seen: set[str] = set()
     name = HEADLINES.get(topic)
@@ -88,7 +89,7 @@ def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tu
         headline = (
             next((piece for part, piece in entry.parts if part == name), whole) if entry.parts else whole
         )
-        if headline.text in seen and topic in _ONCE:
+        if once and headline.text in seen:
             continue
         seen.add(headline.text)
         where = f"{topic.value}[{len(found)}]"

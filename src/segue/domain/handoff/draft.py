@@ -59,6 +59,8 @@ class Draft:
     """Heading and text of what maps to no field."""
     evidence: list[Evidence] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    exact: bool = False
+    """True if it comes from a document in the canonical schema: nothing in it is guessed."""
 
     def add(self, topic: Topic, whole: Piece, parts: Iterable[tuple[str, Piece]] = ()) -> None:
         """One more statement, unless it says nothing."""

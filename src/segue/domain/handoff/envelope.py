@@ -13,7 +13,7 @@ from segue.domain.handoff.structured import FIELDS, is_canonical, is_handoff, re
 from segue.domain.handoff.tree import Mapping, Node, Refused, TooMuch
 from segue.domain.handoff.yaml_reader import read_yaml
 
-_KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?:[ \t\r]|$)")
+_KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?=\s|$)")
 _FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*")
 _HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*$", re.MULTILINE)
 _HANDOFF = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
@@ -106,6 +106,8 @@ def _front_matter(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def _looks_like_yaml(text: str, start: int, end: int) -> bool:
     """True if the unindented lines at the top are keys, and none is a heading."""
+    if text[start : text.find(":", start, start + 60)] in FIELDS:
+        return True
     keys = 0
     for line in text[start : min(end, start + 3000)].split("\n")[:60]:
         if line.startswith(("## ", "### ", "```", "* ", "|", "> ")):
@@ -130,7 +132,7 @@ def _whole_yaml(found: Found, text: str, start: int, end: int, matter: tuple[int
         if matter:
             _read_front_matter(found, text, matter)
     mappings = [node for node in nodes if isinstance(node, Mapping)]
-    if not any(is_handoff(node) for node in mappings):
+    if not any(is_handoff(node) or is_canonical(node) for node in mappings):
         return False
     for node in mappings:
         _take(found, "yaml", text, node)
@@ -205,7 +207,9 @@ def _fenced(found: Found, text: str, kind: str, start: int, end: int) -> Node | 
             return None
     except Refused as refused:
         return _mend(found, text, start, end, refused) if kind in ("yaml", "yml") else None
-    return node if is_handoff(node) else None
+    if is_handoff(node) or (is_canonical(node) and _HANDOFF.search(text, max(0, start - 200), start)):
+        return node
+    return None
 
 
 def _nothing() -> Node:

@@ -16,7 +16,7 @@ MAX_BLOCKS = 30_000
 MAX_EVENTS = 400_000
 """How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
 _OPTIONS = pyromark.Options.ENABLE_TABLES
-_INLINE = bytes.maketrans(b"`_[]!&", b"xxxxxx")
+_INLINE = bytes.maketrans(b"`_[]&", b"xxxxx")
 MAX_CHARS = 1_000_000
 """How much of a text is read: seven times the longest handoff that was seen in the wild."""
 MAX_DEPTH = 40

@@ -53,7 +53,7 @@ def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:
 
 def _has_ending(name: str) -> bool:
     ending = _EXTENSION.fullmatch(name)
-    return ending is not None and ending[2].lower() in EXTENSIONS - WEAK_EXTENSIONS and bool(ending[1])
+    return ending is not None and len(ending[2]) > 1 and ending[2].lower() in EXTENSIONS and bool(ending[1])
 
 
 def is_path(token: str, *, quoted: bool = False) -> bool:

@@ -106,10 +106,10 @@ class SectionReader:
     def _heading(self, block: Block) -> None:
         piece = cut(self._text, block.start, block.end)
         words = _heading_words(piece.text)
-        if block.level == self._title_level:
+        reading = read_heading(words)
+        if block.level == self._title_level and not (reading and reading.exact):
             self._title(words, piece)
             return
-        reading = read_heading(words)
         self._open(block.level, words, self._verdict(words, reading))
         self._judge_heading(words, piece, reading)
 

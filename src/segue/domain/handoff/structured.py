@@ -57,7 +57,7 @@ def is_canonical(node: Node) -> bool:
 def read_tree(draft: Draft, text: str, node: Node) -> None:
     """Takes down what a tree states."""
     if isinstance(node, Mapping):
-        exact = is_canonical(node)
+        exact = draft.exact = is_canonical(node)
         for key, value in node:
             if exact:
                 _read_exactly(draft, Topic(key.text), value)
@@ -72,7 +72,7 @@ def _piece(scalar: Scalar, *, exact: bool = False) -> Piece:
 def _read_exactly(draft: Draft, topic: Topic, value: Node) -> None:
     """A field of the canonical schema: each value as it stands."""
     if isinstance(value, Scalar):
-        if value.is_null or (not value.quoted and says_nothing(value.text)):
+        if value.is_null or (not value.quoted and value.text.casefold() in ("none", "n/a")):
             return
         if topic is Topic.STATUS:
             draft.evidence.append(Evidence(value.text, value.start, value.end, 100))
