@@ -13,8 +13,7 @@ TEXT_TOPICS = frozenset({Topic.GOAL, Topic.BRIEF})
 """Topics whose field is one text, not a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The characters `[start, end)` of the source that a statement came from."""
 
     start: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -14,11 +15,22 @@ from segue.domain.handoff.tree import Mapping, Node, Refused, TooMuch
 from segue.domain.handoff.yaml_reader import read_yaml
 
 _KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?=\s|$)")
-_FENCE = re.compile(r"(?:(?<=\n)|\A)[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*")
 _HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*$", re.MULTILINE)
 _HANDOFF = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
 _MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
 _MAX_FENCES = 2000
+_LONGEST_FENCE = 200_000
+_DATA = frozenset({"yaml", "yml", "json", "jsonc", ""})
+_TELLING = (
+    "outcome:",
+    "files_",
+    "what_was_done:",
+    "decisions_made:",
+    "suggested_next_steps:",
+    "next_agent_context:",
+)
+"""One of these keys stands in any handoff that is written without a fence."""
 _SPACES = " \t\r\n\ufeff"
 
 
@@ -181,19 +193,28 @@ def _mend_matter(found: Found, text: str, place: tuple[int, int], reason: Refuse
 
 
 def _read_fences(found: Found, text: str, start: int, end: int) -> None:
-    if "```" not in text and "~~~" not in text:
-        return
-    for opening in islice(_FENCE.finditer(text, start, end), _MAX_FENCES):
-        if opening[2].casefold() not in ("yaml", "yml", "json", "jsonc", ""):
-            continue
-        close = text.find("\n" + opening[1][:3], opening.end(), end)
+    for opening in islice(_fences(text, start, end), _MAX_FENCES):
+        kind = opening[2].casefold()
         first = opening.end() + 1
-        if close < 0 or close <= first or close - first > 200_000:
+        close = text.find("\n" + opening[1][:3], opening.end(), end)
+        if kind not in _DATA or close <= first or close - first > _LONGEST_FENCE:
             continue
-        node = _fenced(found, text, opening[2].casefold(), first, close)
+        node = _fenced(found, text, kind, first, close)
         if node is not None:
             found.taken.add(first)
             _take(found, "json" if text[_skip_space(text, first, close)] in "{[" else "yaml", text, node)
+
+
+def _fences(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The lines that begin with a fence."""
+    for sign in ("```", "~~~"):
+        at = text.find(sign, start, end)
+        while at >= 0:
+            lead = text[max(start, at - 4) : at].rstrip(" \t")
+            opening = _FENCE.match(text, at, end) if not lead or lead[-1] == "\n" else None
+            if opening:
+                yield opening
+            at = text.find(sign, opening.end() if opening else at + 3, end)
 
 
 def _fenced(found: Found, text: str, kind: str, start: int, end: int) -> Node | None:
@@ -218,7 +239,7 @@ def _nothing() -> Node:
 
 def _read_under_heading(found: Found, text: str, start: int, end: int) -> None:
     """YAML without a fence, in the lines under a heading that says `Handoff`."""
-    if not any(f"\n{name}:" in text for name in FIELDS):
+    if not any(f"\n{name}" in text for name in _TELLING):
         return
     for heading in _HEADING.finditer(text, start, end):
         first = _skip_space(text, heading.end(), end)

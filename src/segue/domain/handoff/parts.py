@@ -82,7 +82,7 @@ _LABEL = re.compile(
 def parts_of(topic: Topic, text: str, piece: Piece) -> list[tuple[str, Piece]]:
     """The parts that a statement names on lines of their own; none if it is of one piece."""
     labels = PART_LABELS.get(topic)
-    if labels is None or "\n" not in piece.text:
+    if labels is None or "\n" not in piece.text or (topic is Topic.NEXT and "riority" not in piece.text):
         return []
     marks = [
         (m, part)
