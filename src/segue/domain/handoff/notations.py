@@ -355,7 +355,7 @@ PHRASES: dict[Topic, str] = {
     Topic.ASIDE: """
         date; =created at; author; duration; token usage; estimated resource usage; budget;
         context window; session metadata; metadata; timestamp; last updated; sign off; contact;
-        suggested skills; skills suggérés; end of handoff; estimated timeline; timeline; generated;
+        =footer; suggested skills; skills suggérés; end of handoff; estimated timeline; timeline; generated;
         team; license; version history; appendix; 附录; document metadata; session id; pr; prs;
         links to; time; effort; estimated time; estimated effort; estimated remaining;
         estimated completion

@@ -144,7 +144,7 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
         if item.weight >= EXACT:
             return item.text, item
         found = _judge_heading(item) if item.weight in (TITLE, HEADING) else judge(item.text)
-        if found is None or (found is Outcome.FAILED and item.weight == STATEMENT and len(item.text) > 60):
+        if found is None or (found is Outcome.FAILED and item.weight == STATEMENT and len(item.text) > 25):
             continue
         rank = (item.weight, -_ORDER.index(found))
         if best is None or rank > best[:2]:

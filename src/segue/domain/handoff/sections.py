@@ -26,6 +26,7 @@ from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
 from segue.domain.handoff.outcome import TITLE, is_status_alone, judge
+from segue.domain.handoff.paths import is_path
 from segue.domain.handoff.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.sentences import sentences_in
 from segue.domain.handoff.statements import FILE_TOPICS, add_statement
@@ -34,6 +35,8 @@ from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading,
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
+_FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
+"""A line that is all in italics says something about the document."""
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
 
@@ -158,6 +161,9 @@ class SectionReader:
         if single and piece.text[-1] in ":\uff1a" and after is not None and after.kind in (LIST, CODE, TABLE):
             self._introduction(piece)
             return
+        if single and _FOOTER.fullmatch(piece.text):
+            self._other(piece, "footer")
+            return
         label = label_at(text, piece.start, piece.end)
         if label and self._labelled(label, piece):
             return
@@ -262,6 +268,8 @@ class SectionReader:
         ):
             return False
         lead = cut(self._text, label.value, lists[0].start if lists else item.end)
+        if self._topic is None and is_path(lead.text.strip("`")):
+            return False
         if reading.topic is Topic.STATUS:
             self._judge(lead, reading)
             return False
