@@ -84,6 +84,7 @@ def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span], *, on
     found: list[Any] = []
     seen: set[str] = set()
     name = HEADLINES.get(topic)
+    field = topic.value
     for entry in entries:
         whole = entry.whole
         headline = (
@@ -92,7 +93,7 @@ def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span], *, on
         if once and headline.text in seen:
             continue
         seen.add(headline.text)
-        where = f"{topic.value}[{len(found)}]"
+        where = f"{field}[{len(found)}]"
         spans[where] = Span(whole.start, whole.end)
         if name is None:
             found.append(whole.text)

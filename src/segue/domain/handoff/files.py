@@ -43,8 +43,8 @@ _CHANGES = re.compile(
     r"|\uc218\uc815)(?:\W+\w+){0,2}\W*$",
     re.IGNORECASE,
 )
-_HINTS = ("`", "/", ".md", ".py", ".ts", ".js")
-"""Without one of these, a text is not searched for paths."""
+_FILE = re.compile(r"\.(?:md|py|[jt]sx?|rs|go|json|ya?ml|toml|sh)\b")
+"""Without a back-tick, a slash or this, a text is not searched for paths."""
 _CHANGE_AFTER = re.compile(
     r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed"
     r"|extended|refactored|rewrote|replaced|removed|now)\b",
@@ -97,7 +97,7 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
     """Files that an account of work names right after the verb: `Created a.py`, `**a.py**: Updated ...`."""
     stop = min(end, start + 1000)
     words = text[start:stop]
-    if not any(sign in words for sign in _HINTS):
+    if not ("`" in words or "/" in words or _FILE.search(words)):
         return
     begin = start
     for count, path in enumerate(paths_in(text, start, stop)):

@@ -13,6 +13,9 @@ from enum import StrEnum
 class Topic(StrEnum):
     """What a part of a handoff is about: a field of the record, or something that leads to fields."""
 
+    __hash__ = str.__hash__
+    # Topics are looked up all the time; an enumeration's own hash is written in Python.
+
     NEXT = "suggested_next_steps"
     DONE = "what_was_done"
     DECISIONS = "decisions_made"

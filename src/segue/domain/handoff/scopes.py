@@ -49,61 +49,65 @@ class Scope:
     """From the title: holds only where no heading says anything."""
 
 
+_OUTSIDE = Scope(0, None, "")
+
+
 class Scopes:
     """The headings that are open, outermost first."""
 
     def __init__(self) -> None:
         self._stack: list[Scope] = []
-
-    @property
-    def topic(self) -> Topic | None:
+        self.topic: Topic | None = None
         """What the text here is about."""
-        return self._stack[-1].topic if self._stack else None
-
-    @property
-    def heading(self) -> str:
+        self.heading = ""
         """The nearest heading."""
-        return self._stack[-1].heading if self._stack else ""
-
-    @property
-    def level(self) -> int:
+        self.level = 0
         """The rank of the nearest heading."""
-        return self._stack[-1].level if self._stack else 0
+
+    def _moved(self) -> None:
+        last = self._stack[-1] if self._stack else _OUTSIDE
+        self.topic, self.heading, self.level = last.topic, last.heading, last.level
 
     def close(self, level: int) -> None:
         """Ends all scopes of this rank and below, up to the nearest tag."""
         while self._stack and self._stack[-1].level >= level and not self._stack[-1].tag:
             self._stack.pop()
+        self._moved()
 
     def open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
         """Begins the scope of a heading; one that means nothing inherits the topic around it."""
         self.close(level)
-        outer = self._stack[-1] if self._stack else Scope(0, None, "")
+        outer = self._stack[-1] if self._stack else _OUTSIDE
         if reading is None:
             scope = Scope(level, outer.topic, heading, weak=outer.weak)
         else:
             topic = settle(None if outer.weak else outer.topic, reading, own=level < BOLD_LEVEL)
             scope = Scope(level, topic, heading, weak=weak)
         self._stack.append(scope)
+        self._moved()
 
     def push(self, topic: Topic, heading: str) -> None:
         """Begins the scope of a label in a list."""
         self._stack.append(Scope(LABEL_LEVEL, topic, heading))
+        self._moved()
 
     def pop(self) -> None:
         """Ends the innermost scope."""
         self._stack.pop()
+        self._moved()
 
     def open_tag(self, name: str, reading: Reading | None) -> None:
         """Begins the scope of a tag."""
         topic = self.topic if reading is None else settle(self.topic, reading)
         self._stack.append(Scope(_TAG_LEVEL, topic, name, tag=True))
+        self._moved()
 
     def close_tag(self, name: str) -> None:
         """Ends the innermost scope of a tag with this name, and all inside it."""
         for at in range(len(self._stack) - 1, -1, -1):
             if self._stack[at].tag and self._stack[at].heading == name:
                 del self._stack[at:]
+                self._moved()
                 return
 
     def inside_account(self) -> bool:

@@ -64,6 +64,9 @@ class SectionReader:
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
         self._walk(blocks)
+        if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
+            for entry in list(self._draft.of(Topic.DONE)):
+                files_told(self._draft, self._text, entry.whole.start, entry.whole.end)
 
     def notation(self) -> str:
         """How most of the document is written."""
@@ -83,7 +86,7 @@ class SectionReader:
         elif kind == LIST:
             self._list(block)
         elif kind == TABLE:
-            add_table(self._draft, self._text, self._topic, block, self._heading_text)
+            add_table(self._draft, self._text, self._scopes.topic, block, self._scopes.heading)
         elif kind == CODE:
             self._code(block)
         elif kind == QUOTE:
@@ -92,14 +95,6 @@ class SectionReader:
             self._tag(block)
         elif kind == HTML:
             self._other(cut(self._text, block.start, block.end))
-
-    @property
-    def _topic(self) -> Topic | None:
-        return self._scopes.topic
-
-    @property
-    def _heading_text(self) -> str:
-        return self._scopes.heading
 
     def _open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
         self._scopes.open(level, heading, reading, weak=weak)
@@ -211,7 +206,7 @@ class SectionReader:
 
     def _label(self, label: Label, reading: Reading | None, stop: int) -> None:
         value = cut(self._text, label.value, stop)
-        topic = self._topic
+        topic = self._scopes.topic
         if reading is not None:
             self._seen["labels"] += 1
             topic = settle(topic, reading)
@@ -243,7 +238,7 @@ class SectionReader:
         text = self._text
         marker = _MARKER.match(text, item.start, item.end)
         start, box = (marker.end(), marker[1]) if marker else (item.start, None)
-        if self._topic in _OPEN_SCOPES and self._item_label(item, start):
+        if self._scopes.topic in _OPEN_SCOPES and self._item_label(item, start):
             return
         self._say(start, item.end, None if box is None else box in "xX")
 
@@ -264,11 +259,11 @@ class SectionReader:
         if reading is None or not reading.exact:
             return False
         if reading.topic in (Topic.CONTEXT, Topic.WHOLE, Topic.CHECKS) or (
-            self._topic is Topic.ASIDE and reading.topic in SOFT
+            self._scopes.topic is Topic.ASIDE and reading.topic in SOFT
         ):
             return False
         lead = cut(self._text, label.value, lists[0].start if lists else item.end)
-        if self._topic is None and is_path(lead.text.strip("`")):
+        if self._scopes.topic is None and is_path(lead.text.strip("`")):
             return False
         if reading.topic is Topic.STATUS:
             self._judge(lead, reading)
@@ -283,7 +278,7 @@ class SectionReader:
 
     def _code(self, block: Block) -> None:
         start, end = fence_content(self._text, block)
-        topic = self._topic
+        topic = self._scopes.topic
         if start in self._taken:
             return
         if topic in FILE_TOPICS:
@@ -306,7 +301,7 @@ class SectionReader:
             self._other(cut(self._text, block.start, block.end))
 
     def _say(self, start: int, end: int, checked: bool | None = None) -> None:
-        topic = self._topic
+        topic = self._scopes.topic
         if topic is None or topic is Topic.WHOLE:
             if checked is not None:
                 self._state(Topic.TASKS, start, end, checked=checked)
@@ -336,8 +331,6 @@ class SectionReader:
             add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
         if topic in (Topic.DONE, Topic.TASKS):
             self._judge_progress(start, end)
-        if topic is Topic.DONE:
-            files_told(self._draft, self._text, start, end)
         if topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
 
@@ -345,13 +338,13 @@ class SectionReader:
         """`Progress: 100 %` says how the work ended."""
         if (
             self._text.find("%", start, min(end, start + 120)) > 0
-            and "progress" in self._heading_text.casefold()
+            and "progress" in self._scopes.heading.casefold()
         ):
             self._draft.evidence.append(Evidence(self._text[start : start + 120], start, end, 4))
 
     def _other(self, piece: Piece, heading: str = "") -> None:
         if piece.text:
-            self._draft.others.append((heading or self._heading_text, piece))
+            self._draft.others.append((heading or self._scopes.heading, piece))
 
 
 def _heading_words(source: str) -> str:
