@@ -265,11 +265,11 @@ PHRASES: dict[Topic, str] = {
         files changed; changed files; files touched; touched files; files created modified;
         files created or modified; files created and modified; files modified created; files edits;
         files edits i made; generated edited files; file changes; uncommitted files;
-        uncommitted changes; uncommitted; changed paths; file highlights; files that landed;
-        files affected; affected files; file list; files produced observed; files touched before; =diff;
-        diffstat; files in this change; dateien geändert; fichiers touchés; archivos tocados;
-        измененные; 改动文件; 变更文件; 涉及文件; 文件清单; 文件改动; 変更点ファイル; 변경된 파일;
-        변경 파일
+        uncommitted changes; =changed; =new; uncommitted; changed paths; file highlights;
+        files that landed; files affected; affected files; file list; files produced observed;
+        files touched before; =diff; diffstat; files in this change; dateien geändert; fichiers touchés;
+        archivos tocados; измененные; 改动文件; 变更文件; 涉及文件; 文件清单; 文件改动; 変更点ファイル;
+        변경된 파일; 변경 파일
     """,
     Topic.READING: """
         key files; working set; relevant files; important files; critical files; files to read;
@@ -357,8 +357,8 @@ PHRASES: dict[Topic, str] = {
     """,
     Topic.ASIDE: """
         date; =created at; author; duration; token usage; estimated resource usage; budget;
-        context window; session metadata; metadata; timestamp; last updated; sign off; contact;
-        =footer; suggested skills; skills suggérés; end of handoff; estimated timeline; timeline; generated;
+        context window; session metadata; metadata; timestamp; last updated; sign off; contact; =footer;
+        suggested skills; skills suggérés; end of handoff; estimated timeline; timeline; generated;
         team; license; version history; appendix; 附录; document metadata; session id; pr; prs;
         links to; time; effort; estimated time; estimated effort; estimated remaining;
         estimated completion

@@ -25,10 +25,11 @@ WORDS: dict[Outcome, str] = {
         not completed; not done; not finished; not started; not yet; not deployed; not merged;
         not tested; not verified; pending; mostly; nearly; almost; iterate; changes requested;
         request changes; needs work; needs changes; paused; underway; halfway; started; awaiting;
-        remaining; modify; needs attention; not implemented; not run; nothing is; teilweise; in arbeit;
-        nicht; noch nicht; offen; partiel; en cours; parcial; en curso; em andamento; pendiente;
-        pendente; частично; в процессе; в работе; не сделано; parziale; in corso; 部分; 进行中; 進行中;
-        未完成; 尚未; 仍未; 未验证; 未着手; 一部; 진행 중; 진행중; 미완료; 미배포; 일부
+        waiting; remain; pas fait; remaining; modify; needs attention; not implemented; not run;
+        nothing is; teilweise; in arbeit; nicht; noch nicht; offen; partiel; en cours; parcial;
+        en curso; em andamento; pendiente; pendente; частично; в процессе; в работе; не сделано;
+        parziale; in corso; 部分; 进行中; 進行中; 未完成; 尚未; 仍未; 未验证; 未着手; 一部; 진행 중;
+        진행중; 미완료; 미배포; 일부
     """,
     Outcome.COMPLETED: """
         complete; completed; done; finished; success; succeeded; successful; successfully; shipped;
@@ -66,10 +67,14 @@ _SIGNS = {
     "\U0001f6ab": Outcome.BLOCKED,
 }
 _STRONG = re.compile(
-    r"\bcomplete|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial|in progress|\bwip\b|\u2705|100 ?%"
-    r"|abgeschlossen|termin\u00e9",
+    r"\bcompleted\b|\bcomplete\b(?!\s+\w)|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial"
+    r"|in progress|\bwip\b"
+    r"|\u2705|100 ?%|abgeschlossen|fertig|termin\u00e9|\u5b8c\u6210|\u5b8c\u4e86|\uc644\ub8cc"
+    r"|\u0433\u043e\u0442\u043e\u0432\u043e|conclu\u00edd",
     re.IGNORECASE,
 )
+"""What a title, or a sentence on the state of things, must say to state that the work is done."""
+_FILLERS = frozenset({"all", "now", "fully", "work", "not", "yet", "and", "mostly", "everything", "but"})
 _UNFINISHED = (
     "partially done",
     "partially complete",
@@ -84,6 +89,8 @@ _UNFINISHED = (
     "\u8fdb\u884c\u4e2d",
     "\u9032\u884c\u4e2d",
 )
+_TAIL = re.compile(r"[\u2014\u2013:(-][ ]*([^\u2014\u2013:()-]{2,40})\)?[ ]*$")
+"""What a heading says of its subject: `Phase 2 - COMPLETE`, `Login (done)`."""
 TITLE, STATEMENT, HEADING, EXACT = 7, 5, 1, 100
 """How much a document's title, a sentence on the state of things, a heading, and the canonical key count."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -130,11 +137,11 @@ def judge(words: str) -> Outcome | None:
 _ORDER = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
 
 
-def is_status_alone(words: str) -> bool:
-    """True if a text is nothing but a status word: `Complete.`"""
+def is_status_alone(words: str, longest: int = 2) -> bool:
+    """True if a text is nothing but a status: `Complete.`, `all done`."""
     said = words_of(words)
     known = _lexicon().words
-    return 0 < len(said) <= 2 and all(word in known or word in ("all", "now", "fully") for word in said)
+    return 0 < len(said) <= longest and all(word in known or word in _FILLERS for word in said)
 
 
 def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
@@ -143,8 +150,8 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
     for item in evidence:
         if item.weight >= EXACT:
             return item.text, item
-        found = _judge_heading(item) if item.weight in (TITLE, HEADING) else judge(item.text)
-        if found is None or (found is Outcome.FAILED and item.weight == STATEMENT and len(item.text) > 25):
+        found = _JUDGES.get(item.weight, _judge_line)(item)
+        if found is None:
             continue
         rank = (item.weight, -_ORDER.index(found))
         if best is None or rank > best[:2]:
@@ -167,9 +174,32 @@ def find_statement(text: str) -> Evidence | None:
     return None
 
 
+def _judge_line(item: Evidence) -> Outcome | None:
+    return judge(item.text)
+
+
+def _judge_title(item: Evidence) -> Outcome | None:
+    """A title states an outcome only in so many words."""
+    return judge(_ASIDE.sub("", item.text)) if _STRONG.search(item.text) else None
+
+
+def _judge_statement(item: Evidence) -> Outcome | None:
+    """A sentence on the state of things tells of many things; not every word in it is the outcome."""
+    found = judge(item.text)
+    if found is Outcome.FAILED or (found is Outcome.COMPLETED and not _STRONG.search(item.text)):
+        return None
+    if found is Outcome.PARTIAL and "%" in item.text and not _STRONG.search(item.text):
+        return judge(item.text.replace("%", ""))
+    return found
+
+
 def _judge_heading(item: Evidence) -> Outcome | None:
-    """A title or a heading states an outcome only in so many words."""
-    if item.weight == TITLE:
-        return judge(_ASIDE.sub("", item.text)) if _STRONG.search(item.text) else None
+    """A heading states an outcome where it says one of its subject."""
     lower = item.text.lower()
-    return Outcome.PARTIAL if any(words in lower for words in _UNFINISHED) else None
+    if any(words in lower for words in _UNFINISHED):
+        return Outcome.PARTIAL
+    tail = _TAIL.search(item.text)
+    return judge(tail[1]) if tail and is_status_alone(tail[1], 3) else None
+
+
+_JUDGES = {TITLE: _judge_title, STATEMENT: _judge_statement, HEADING: _judge_heading}

@@ -34,6 +34,7 @@ SOFT = frozenset(
         Topic.PATTERNS,
     }
 )
+_FILES = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 _SOFT_WHEN_AHEAD = SOFT | {Topic.CHECKS, Topic.CREATED, Topic.CHANGED, Topic.MODIFIED, Topic.CONSTRAINTS}
 
 
@@ -118,7 +119,7 @@ class Scopes:
 
 def settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
     """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
-    if outer in STRONG and not reading.strong and not reading.exact:
+    if (outer in STRONG or outer in _FILES) and not reading.strong and not reading.exact:
         return outer
     if own and reading.exact and reading.topic is Topic.CONTEXT:
         return reading.topic

@@ -41,6 +41,8 @@ _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
 
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
+_SAID_BESIDE = frozenset({Topic.ASIDE, Topic.STATUS, Topic.CONTEXT})
+"""What a labelled line is about wherever it stands: `**Branch:** main` is no finished work."""
 _CUT_IN_SENTENCES = frozenset(
     {Topic.DECISIONS, Topic.NEXT, Topic.GOTCHAS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.FAILED}
 )
@@ -209,7 +211,9 @@ class SectionReader:
         topic = self._scopes.topic
         if reading is not None:
             self._seen["labels"] += 1
-            topic = settle(topic, reading)
+            topic = (
+                reading.topic if reading.exact and reading.topic in _SAID_BESIDE else settle(topic, reading)
+            )
             if reading.topic is Topic.STATUS:
                 self._judge(value, reading)
         if not value.text:

@@ -103,11 +103,20 @@ def read_heading(heading: str) -> Reading | None:
     if colon and (reading := _read(head)) and reading.exact:
         return reading
     if reading := _read(bare):
-        return reading
+        return _told_files(heading) or reading if reading.topic is Topic.READING else reading
     if (first := _DASH.split(bare, maxsplit=1)[0]) != bare and (reading := _read(first)):
         return reading
     for aside in _ASIDE.findall(heading[:_LONGEST_HEADING]):
         if (reading := _read(aside)) and reading.exact:
+            return reading
+    return None
+
+
+def _told_files(heading: str) -> Reading | None:
+    """`Files (uncommitted)` are files that were changed."""
+    for aside in _ASIDE.findall(heading[:_LONGEST_HEADING]):
+        reading = _read(aside)
+        if reading and reading.topic in (Topic.CREATED, Topic.MODIFIED, Topic.CHANGED):
             return reading
     return None
 
