@@ -58,6 +58,7 @@ class SectionReader:
         self._seen = {"tags": 0, "sections": 0, "labels": 0}
         self._scopes = Scopes()
         self._title_level = 0
+        self._repeated: frozenset[int] = frozenset()
 
     def read(self, blocks: list[Block]) -> None:
         """Takes down what all blocks state."""
@@ -65,6 +66,7 @@ class SectionReader:
         top = min((block.level for block in headings), default=0)
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
+        self._repeated = repeated_sections(self._text, blocks)
         self._walk(blocks)
         if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
             for entry in list(self._draft.of(Topic.DONE)):
@@ -110,6 +112,9 @@ class SectionReader:
         if block.level == self._title_level and not (reading and reading.exact):
             self._title(words, piece)
             return
+        if block.start in self._repeated:
+            self._draft.note(f"the section {words!r} stands there again; the first one was taken")
+            reading = Reading(topic=Topic.ASIDE, exact=True, weight=1)
         self._open(block.level, words, self._verdict(words, reading))
         self._judge_heading(words, piece, reading)
 
@@ -349,6 +354,25 @@ class SectionReader:
     def _other(self, piece: Piece, heading: str = "") -> None:
         if piece.text:
             self._draft.others.append((heading or self._scopes.heading, piece))
+
+
+def repeated_sections(text: str, blocks: list[Block]) -> frozenset[int]:
+    """Where headings stand that came before, under the same heading, with a field's text below them."""
+    path: list[tuple[int, str]] = []
+    filled: set[tuple[tuple[int, str], ...]] = set()
+    found: set[int] = set()
+    for block in blocks:
+        if block.kind != HEADING:
+            filled.add(tuple(path))
+            continue
+        while path and path[-1][0] >= block.level:
+            path.pop()
+        words = _heading_words(cut(text, block.start, block.end).text)
+        path.append((block.level, words.casefold()))
+        reading = read_heading(words)
+        if tuple(path) in filled and reading and reading.exact and reading.topic in STRONG:
+            found.add(block.start)
+    return frozenset(found)
 
 
 def _heading_words(source: str) -> str:

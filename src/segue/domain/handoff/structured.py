@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from segue.domain.handoff.commands import is_command
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Evidence, Piece
 from segue.domain.handoff.files import add_files
 from segue.domain.handoff.items import split_items
@@ -172,13 +173,21 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
     elif topic in FILE_TOPICS:
         add_files(draft, text, topic, Piece(text[value.start : value.end], value.start, value.end))
     elif topic is Topic.CHECKS:
-        draft.add(topic, piece, [("command", piece)])
+        _add_check(draft, piece, key)
     elif topic is Topic.READING:
         _add_reading(draft, text, piece)
     elif "\n" in piece.text:
         _read_block(draft, text, topic, value)
     else:
         draft.add(Topic.NEXT if topic is Topic.TASKS else topic, piece)
+
+
+def _add_check(draft: Draft, piece: Piece, key: Scalar) -> None:
+    """A result of a check is a command only if it is one."""
+    if is_command(piece.text):
+        draft.add(Topic.CHECKS, piece, [("command", piece)])
+    else:
+        draft.others.append((key.text, piece))
 
 
 def _read_block(draft: Draft, text: str, topic: Topic, value: Scalar) -> None:
@@ -264,7 +273,7 @@ def _read_list_scalar(draft: Draft, text: str, topic: Topic | None, item: Scalar
     elif topic in (Topic.READING, Topic.TASKS, Topic.STATUS, Topic.CONTEXT, Topic.NEXT):
         _add_marked(draft, text, topic, item)
     elif topic is Topic.CHECKS:
-        draft.add(topic, _piece(item), [("command", _piece(item))])
+        _add_check(draft, _piece(item), key)
     else:
         draft.add(topic, _piece(item))
 
@@ -295,6 +304,9 @@ def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, ke
         if part is not None and (part in _LIST_PARTS or part not in dict(parts)):
             parts += [(part, _piece(s)) for s in _scalars(value)]
     main = dict(parts).get(HEADLINES.get(topic, "")) or _headline_of(item)
+    if topic is Topic.CHECKS and "command" not in dict(parts):
+        draft.others.append((key.text, Piece(text[item.start : item.end].strip(), item.start, item.end)))
+        return
     if main is None:
         for name, value in item:
             if isinstance(value, Scalar) and not value.is_null and not _is_bare(value):
