@@ -68,15 +68,19 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
             status[1][:1] == "D",
         )
         return
-    head = _head(text, piece)
-    paths = list(paths_in(text, piece.start, head)) or list(paths_in(text, piece.start, piece.end))
-    about = (
-        cut(text, min(_after(text, head, piece.end), piece.end), piece.end)
-        if paths and head < piece.end
-        else None
-    )
-    for path in paths:
-        _add(draft, _kind(topic, piece.text), path, about, _GONE.search(piece.text) is not None)
+    paths = list(paths_in(text, piece.start, piece.end))
+    if not paths:
+        return
+    dash = _DASH.search(text, paths[0].end, min(piece.end, paths[0].end + _LONGEST_LIST))
+    about = cut(text, dash.end(), piece.end) if dash else None
+    listed = [path for path in paths if dash is None or path.end <= dash.start()]
+    gone = _GONE.search(piece.text) is not None
+    for at, path in enumerate(listed):
+        words = piece.text
+        if len(listed) > 1:
+            after = listed[at + 1].start if at + 1 < len(listed) else piece.end
+            words = f"{text[piece.start : paths[0].start]} {text[path.end : after]}"
+        _add(draft, _kind(topic, words), path, about, gone)
 
 
 def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:
@@ -109,21 +113,6 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
             _add(draft, Topic.CREATED, path, None, False)
         elif _CHANGES.search(before) or (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)):
             _add(draft, Topic.MODIFIED, path, None, False)
-
-
-def _head(text: str, piece: Piece) -> int:
-    """Where the list of paths ends and the words about them begin."""
-    at, stop = piece.start, min(piece.end, piece.start + _LONGEST_LIST)
-    while dash := _DASH.search(text, at, stop):
-        if next(paths_in(text, piece.start, dash.start() + 1), None):
-            return dash.start()
-        at = dash.end()
-    return piece.end
-
-
-def _after(text: str, at: int, end: int) -> int:
-    dash = _DASH.match(text, at, end)
-    return dash.end() if dash else at
 
 
 def _by_letter(letter: str, topic: Topic) -> Topic:

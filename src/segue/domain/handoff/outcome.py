@@ -146,17 +146,18 @@ def is_status_alone(words: str, longest: int = 2) -> bool:
 
 def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
     """The outcome that the weightiest words state; of equals, the one that claims least."""
-    best: tuple[int, int, str, Evidence] | None = None
+    by_weight: dict[int, list[Evidence]] = {}
     for item in evidence:
-        if item.weight >= EXACT:
-            return item.text, item
-        found = _JUDGES.get(item.weight, _judge_line)(item)
-        if found is None:
-            continue
-        rank = (item.weight, -_ORDER.index(found))
-        if best is None or rank > best[:2]:
-            best = (*rank, found.value, item)
-    return None if best is None else (best[2], best[3])
+        by_weight.setdefault(item.weight, []).append(item)
+    for weight in sorted(by_weight, reverse=True):
+        if weight >= EXACT:
+            return by_weight[weight][0].text, by_weight[weight][0]
+        judged = _JUDGES.get(weight, _judge_line)
+        found = [(outcome, item) for item in by_weight[weight] if (outcome := judged(item)) is not None]
+        if found:
+            outcome, item = min(found, key=lambda pair: _ORDER.index(pair[0]))
+            return outcome.value, item
+    return None
 
 
 def find_statement(text: str) -> Evidence | None:

@@ -15,8 +15,7 @@ _TOKEN = re.compile(
 )
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
-_NAME = re.compile(r"[\w.@%+{}*,\[\]~$-]+")
-_EXTENSION = re.compile(r"(.*)\.([A-Za-z][A-Za-z0-9]{0,9})")
+_NAME = re.compile(r"[\w.@%+{}*,\[\]~$/\\-]+")
 
 _BARE_NAMES = frozenset(
     {"Makefile", "Dockerfile", "LICENSE", ".gitignore", ".env", ".dockerignore", "Jenkinsfile"}
@@ -52,28 +51,22 @@ def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:
 
 
 def _has_ending(name: str) -> bool:
-    ending = _EXTENSION.fullmatch(name)
-    return ending is not None and len(ending[2]) > 1 and ending[2].lower() in EXTENSIONS and bool(ending[1])
+    stem, _, ending = name.rpartition(".")
+    return bool(stem) and len(ending) > 1 and ending.lower() in EXTENSIONS
 
 
 def is_path(token: str, *, quoted: bool = False) -> bool:
     """True if a token looks like a file or a folder of a project."""
-    if "://" in token or "=" in token or len(token) < 3 or token[0] == "@" or token.casefold() in _NOT_FILES:
+    if len(token) < 3 or token[0] == "@" or not _NAME.fullmatch(token) or token.casefold() in _NOT_FILES:
         return False
-    parts = re.split(r"[/\\]", token)
-    if not all(_NAME.fullmatch(part) for part in parts if part):
-        return False
-    last = parts[-1]
+    last = token[max(token.rfind("/"), token.rfind("\\")) + 1 :]
     if last in _BARE_NAMES:
         return True
-    ending = _EXTENSION.fullmatch(last)
-    if ending and ending[2].lower() in EXTENSIONS:
-        weak = (
-            len(parts) == 1
-            and ending[2].lower() in WEAK_EXTENSIONS
-            and not (quoted and ending[1].count(".") == 0)
-        )
-        return not weak and bool(ending[1] or len(parts) > 1)
-    if not any(c.isalpha() for c in token) or not parts[0]:
+    stem, dot, ending = last.rpartition(".")
+    ending = ending.lower()
+    inside = len(last) < len(token)
+    if dot and ending in EXTENSIONS:
+        return inside or bool(stem and (ending not in WEAK_EXTENSIONS or (quoted and "." not in stem)))
+    if last not in ("", "*", "**") or token[0] in "/\\" or not any(c.isalpha() for c in token):
         return False
-    return len(parts) > 2 and last in ("", "*", "**")
+    return token.count("/") + token.count("\\") > 1

@@ -58,6 +58,7 @@ class SectionReader:
         self._seen = {"tags": 0, "sections": 0, "labels": 0}
         self._scopes = Scopes()
         self._title_level = 0
+        self._words: dict[int, str] = {}
         self._repeated: frozenset[int] = frozenset()
 
     def read(self, blocks: list[Block]) -> None:
@@ -66,7 +67,8 @@ class SectionReader:
         top = min((block.level for block in headings), default=0)
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
-        self._repeated = repeated_sections(self._text, blocks)
+        self._words = {b.start: _heading_words(cut(self._text, b.start, b.end).text) for b in headings}
+        self._repeated = _repeated_sections(blocks, self._words)
         self._walk(blocks)
         if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
             for entry in list(self._draft.of(Topic.DONE)):
@@ -107,7 +109,7 @@ class SectionReader:
 
     def _heading(self, block: Block) -> None:
         piece = cut(self._text, block.start, block.end)
-        words = _heading_words(piece.text)
+        words = self._words.get(block.start) or _heading_words(piece.text)
         reading = read_heading(words)
         if block.level == self._title_level and not (reading and reading.exact):
             self._title(words, piece)
@@ -356,18 +358,22 @@ class SectionReader:
             self._draft.others.append((heading or self._scopes.heading, piece))
 
 
-def repeated_sections(text: str, blocks: list[Block]) -> frozenset[int]:
+def _repeated_sections(blocks: list[Block], headings: dict[int, str]) -> frozenset[int]:
     """Where headings stand that came before, under the same heading, with a field's text below them."""
     path: list[tuple[int, str]] = []
     filled: set[tuple[tuple[int, str], ...]] = set()
     found: set[int] = set()
+    empty = True
     for block in blocks:
         if block.kind != HEADING:
-            filled.add(tuple(path))
+            empty = False
             continue
+        if not empty:
+            filled.add(tuple(path))
+            empty = True
         while path and path[-1][0] >= block.level:
             path.pop()
-        words = _heading_words(cut(text, block.start, block.end).text)
+        words = headings[block.start]
         path.append((block.level, words.casefold()))
         reading = read_heading(words)
         if tuple(path) in filled and reading and reading.exact and reading.topic in STRONG:
