@@ -189,6 +189,8 @@ class SectionReader:
     def _introduction(self, piece: Piece) -> None:
         """`Key new files:` before a list: a heading if it means something, else just an introduction."""
         words = piece.text.strip("*_ :\uff1a")
+        if self._scopes.topic is Topic.DONE:
+            files_told(self._draft, self._text, piece.start, piece.end)
         reading = read_label(words)
         if reading or self._scopes.level == LABEL_LEVEL:
             self._open(LABEL_LEVEL, words, reading)
