@@ -74,6 +74,21 @@ CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
 """What a sentence must say to be taken, surest first."""
 
 
+_WORD = re.compile(r"[^\W\d_]+")
+_CUE_WORDS = frozenset(
+    word.removesuffix("?")
+    for word in re.findall(
+        r"[^\W\d_]+",
+        _VERBS
+        + """ blocked blocking blocker cannot waiting blockiert watch careful beware caution gotcha warning known heads sure
+        vorsicht achtung aufpassen cause do don never avoid unclear question decided undecided unklar chose opted went settled
+        decision entschieden always pattern convention next then todo remaining still should need needs remains left follow
+        optimised optimized cleaned set""",
+    )
+)
+"""Without one of these words, or a question mark, no cue can be found: a cheap first look."""
+
+
 def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
     """Takes down the sentences of `piece` that say what they are; true if there was one."""
     found = False
@@ -94,4 +109,6 @@ def topic_of_sentence(sentence: str) -> Topic | None:
     if len(sentence) > 600:
         return None
     lower = sentence.lower()
+    if "?" not in lower[-4:] and _CUE_WORDS.isdisjoint(_WORD.findall(lower)):
+        return None
     return next((topic for topic, cue in CUES if cue.search(lower)), None)
