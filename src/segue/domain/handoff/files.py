@@ -14,7 +14,8 @@ _DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
 _TREE_LINE = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
 _DASH = re.compile(r"[ \t]+[\u2014\u2013-]{1,2}[ \t]+|:[*_`]{0,3}[ \t]|[ \t]+[\u2192=][ \t]+|\uff1a")
 _NEW = re.compile(
-    r"\bNEW\b|[\u2014\u2013:-]\s*[Nn]ew\b|\((?:new|created|added|novo|nuevo|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module"
+    r"\b(?:NEW|CREATED|ADDED)\b|[\u2014\u2013:-]\s*[Nn]ew\b|\((?:new|created|added|novo|nuevo"
+    r"|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module"
     r"|test|script|doc|component)|\b[Cc]reated?\b"
     r"|^\W*(?:[Nn]ew|[Aa]dd(?:ed)?)\b|\|\W*(?:[Nn]ew|[Aa]dded)\W*(?:\||$)|\b[Ee]rstellt\b"
     r"|\b[Cc]r\u00e9\u00e9\b|\b[Cc]riado\b|\b[Cc]reado\b"

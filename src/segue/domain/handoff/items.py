@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_MARKER = re.compile(r"(?P<indent>[ \t]{0,3})(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*")
+_MARKER = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
+_RULE_SIGNS = frozenset("|:- \t")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +39,8 @@ def _trim(text: str, start: int, end: int, offset: int) -> Item | None:
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each item: a new one begins at a marker, a row, or a paragraph after a blank line."""
     start: int | None = None
-    in_list = blank = False
+    blank = False
+    base: int | None = None
     fence = ""
     for begin, line in _lines(text):
         bare = line.strip()
@@ -50,17 +51,27 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         if not bare:
             blank = True
             continue
-        marker = _MARKER.match(line)
+        marker = _top_marker(line, base)
         row = marker is None and _is_row(bare)
-        begins = bool(marker or row or start is None or (blank and not (in_list and line[:1] in " \t")))
-        if begins:
+        apart = blank and (base is None or line[:1] not in " \t")
+        if marker or row or start is None or apart:
             if start is not None:
                 yield start, begin
-            start = _first(begin, marker, is_rule=row and _TABLE_RULE.fullmatch(bare) is not None)
-            in_list = marker is not None
+            base = _width(marker["indent"]) if marker else None
+            start = _first(begin, marker, is_rule=row and "-" in bare and set(bare) <= _RULE_SIGNS)
         blank = False
     if start is not None:
         yield start, len(text)
+
+
+def _top_marker(line: str, base: int | None) -> re.Match[str] | None:
+    """The marker of an item, unless it is nested in the one before: it begins further in."""
+    marker = _MARKER.match(line)
+    return marker if marker and (base is None or _width(marker["indent"]) < base + 2) else None
+
+
+def _width(indent: str) -> int:
+    return len(indent.expandtabs(4))
 
 
 def _first(begin: int, marker: re.Match[str] | None, *, is_rule: bool) -> int | None:

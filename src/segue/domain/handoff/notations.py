@@ -125,24 +125,25 @@ PHRASES: dict[Topic, str] = {
         =solution; summary; executive summary; session summary; work summary; results summary;
         quick summary; closing summary; tldr; tl dr; bottom line; recap; recap last session; snapshot;
         =overview; changes; changes made; code changes; recent changes; key changes; change summary;
-        changelog; codebase updates; updates made; =updates; new features; features implemented;
-        features added; features completed; key outcomes; outcomes; actions outcomes; actions taken;
-        actions completed; progress; progress so far; work log; session log; =log; activity log;
-        =history; historical log; milestones reached; mission accomplished; phases touched;
-        salient summary; salientsummary; refactoring done; documentation created; documentation updates;
-        changefeed; artifacts produced; work state completed; implemented capabilities;
-        capabilities added; =this session; conclusion; earlier sessions; what pass; keyachievements;
-        was wurde erreicht; was schon steht; was fertig ist; erledigte aufgaben; erledigt;
-        was wurde gemacht; was gemacht wurde; umgesetzt; abgeschlossen; fertig; zusammenfassung;
-        änderungen; ce qui a été fait; ce qui est livré; fait; livré; terminé; réalisé; bugs corrigés;
-        dernières modifications; trabajo realizado; resumen de cambios; realizado; completado; hecho;
-        o que foi feito; principais realizações; realizações; conquistas; resultados alcancados;
-        resultados alcançados; concluído; feito; resumo da sessão; resumo executivo; resumen; сделано;
-        что сделано; выполнено; готово; завершено; исправлено; итоги; зроблено; виконано; fatto;
-        completato; completati; vad som ar klart; klart; sudah jadi; selesai; 已完成; 完成的; 完成内容;
-        已做; 已经完成; 修复内容; 修復內容; 改动内容; 工作内容; 本次工作; 核心成果; 总结; 總結; 已清理;
-        已产出; 完了; 完了済み; 入ったもの; 最近の変更; やったこと; 実施内容; 実装済み; 修正済み; 완료;
-        완료한; 완료된; 한 일; 작업 내용; 변경 사항
+        changelog; change log; completion notes; recent actions; completion summary; codebase updates;
+        updates made; =updates; new features; features implemented; features added; features completed;
+        key outcomes; outcomes; actions outcomes; actions taken; actions completed; progress;
+        progress so far; work log; session log; =log; activity log; =history; historical log;
+        milestones reached; mission accomplished; phases touched; salient summary; salientsummary;
+        refactoring done; documentation created; documentation updates; changefeed; artifacts produced;
+        work state completed; implemented capabilities; capabilities added; =this session; conclusion;
+        earlier sessions; what pass; keyachievements; was wurde erreicht; was schon steht;
+        was fertig ist; erledigte aufgaben; erledigt; was wurde gemacht; was gemacht wurde; umgesetzt;
+        abgeschlossen; fertig; zusammenfassung; änderungen; ce qui a été fait; ce qui est livré; fait;
+        livré; terminé; réalisé; bugs corrigés; dernières modifications; trabajo realizado;
+        resumen de cambios; realizado; completado; hecho; o que foi feito; principais realizações;
+        realizações; conquistas; resultados alcancados; resultados alcançados; concluído; feito;
+        resumo da sessão; resumo executivo; resumen; сделано; что сделано; выполнено; готово; завершено;
+        исправлено; итоги; зроблено; виконано; fatto; completato; completati; vad som ar klart; klart;
+        sudah jadi; selesai; 已完成; 完成的; 完成内容; 已做; 已经完成; 修复内容; 修復內容; 改动内容;
+        工作内容; 本次工作; 核心成果; 总结; 總結; 已清理; 已产出; 完了; 完了済み; 入ったもの;
+        最近の変更; やったこと; 実施内容; 実装済み; 修正済み; 완료; 완료한; 완료된; 한 일; 작업 내용;
+        변경 사항
     """,
     Topic.DECISIONS: """
         decisions made; key decisions; decisions; decision; decision log; design decisions;
@@ -265,11 +266,11 @@ PHRASES: dict[Topic, str] = {
         files changed; changed files; files touched; touched files; files created modified;
         files created or modified; files created and modified; files modified created; files edits;
         files edits i made; generated edited files; file changes; uncommitted files;
-        uncommitted changes; =changed; =new; uncommitted; changed paths; file highlights;
-        files that landed; files affected; affected files; file list; files produced observed;
-        files touched before; =diff; diffstat; files in this change; dateien geändert; fichiers touchés;
-        archivos tocados; измененные; 改动文件; 变更文件; 涉及文件; 文件清单; 文件改动; 変更点ファイル;
-        변경된 파일; 변경 파일
+        uncommitted changes; file system state; =changed; =new; uncommitted; changed paths;
+        file highlights; files that landed; files affected; affected files; file list;
+        files produced observed; files touched before; =diff; diffstat; files in this change;
+        dateien geändert; fichiers touchés; archivos tocados; измененные; 改动文件; 变更文件; 涉及文件;
+        文件清单; 文件改动; 変更点ファイル; 변경된 파일; 변경 파일
     """,
     Topic.READING: """
         key files; working set; relevant files; important files; critical files; files to read;
@@ -306,10 +307,11 @@ PHRASES: dict[Topic, str] = {
         derniers commits; тесты; проверка; 验证; 驗證; 测试; 測試; 検証; テスト; 검증; 테스트
     """,
     Topic.TASKS: """
-        tasks; task list; task status; task breakdown; checklist; check list; phase status;
-        phase progress; work state; workflow state; current phase status; todo list; state of tasks;
-        work items; =items; status summary; follow up sections; état des tâches; aufgaben; tareas;
-        tarefas; задачи; 任务; 任務; タスク; 작업; items; workstreams; milestones; phases
+        tasks; task list; current plan; task state; subtasks; task status; task breakdown; checklist;
+        check list; phase status; phase progress; work state; workflow state; current phase status;
+        todo list; state of tasks; work items; =items; status summary; follow up sections;
+        état des tâches; aufgaben; tareas; tarefas; задачи; 任务; 任務; タスク; 작업; items;
+        workstreams; milestones; phases
     """,
     Topic.STATUS: """
         status; current status; quick status; session status; overall status; project status;
@@ -323,37 +325,38 @@ PHRASES: dict[Topic, str] = {
         라이브 상태; 상태
     """,
     Topic.CONTEXT: """
-        context; critical context; important context; context notes; quick context; context needed;
-        =contexte; notes; note; technical notes; implementation notes; architecture notes; final notes;
-        important notes; important technical notes; other notes; handoff notes; key notes;
-        notes for future; background; expected outcomes; expected outcome; development commands;
-        findings; key findings; =fact; facts; facts established; implementation facts; observations;
-        key technical observations; key insights; key technical insights; insights; discoveries;
-        analysis; root cause; root cause analysis; most likely root cause; architecture;
-        architecture reminders; architecture in seconds; architektur; environment; environment state;
-        environment details; environment variables; env vars; infrastructure; infrastructure state;
-        stack; tech stack; technical stack; backend stack state; setup; configuration; config;
-        last commit; last commits; latest commit; git status; git state; git; branch; repo;
-        repository state; repository; important; remember; reminders; critical reminders;
-        critical information; what you need to know; need to know; needs to know; what works;
-        what works now; what is working; whats working; working; key concepts; key technical concepts;
-        key features; key functions; key implementation details; technical details; data model;
-        data flow; design notes; how it works; quick reference; cold start orientation; orientation;
-        tips; relay protocol; package paths; paths; locations; constraints and context;
-        success criteria; important correction; correction; live state; background processes; handoff;
-        problem solving; evidence data; important details; context updates; problem; the problem;
-        the core problem; deployment; security; user data philosophy; ownership; interfaces;
-        dependencies; references and links; links; resources; related documentation; documentation;
-        important types; why; approach; design; strategy; state snapshot; current version;
-        session context; quick commands; useful commands; key commands; known good commands;
-        commands to get started; run commands; build order; how to build; how to deploy; how to run;
-        how to use; running the; deploy; deployment steps; test baseline; comandos essenciais;
-        como rodar; démarrage; запуск; 运行; 启动方式; 最新提交; 常用命令; 実行方法; 핵심 명령;
-        실행 방법; 커밋; hintergrund; kontext; umgebung; wie gemessen wird; wo die arbeit liegt;
-        projektkontext; contexte; vue densemble; contexto; contexto atual; contexto do projeto;
-        контекст; связи; окружение; причина; контекст сессии; contesto; konteks; 根本原因; 原因; 症状;
-        원인; 증상; 项目; 项目概览; 背景; 概览; 架构; 环境; 上下文; 说明; 数据流; 依赖; 模块; 背景情報;
-        環境; 前提; メモ; 構成; 土台; 배경; 구조; 환경; 메모; 관련; 방식; 시크릿; 자동화
+        context; critical context; key knowledge; knowledge; important context; context notes;
+        quick context; context needed; =contexte; notes; note; technical notes; implementation notes;
+        architecture notes; final notes; important notes; important technical notes; other notes;
+        handoff notes; key notes; notes for future; background; expected outcomes; expected outcome;
+        development commands; findings; key findings; =fact; facts; facts established;
+        implementation facts; observations; key technical observations; key insights;
+        key technical insights; insights; discoveries; analysis; root cause; root cause analysis;
+        most likely root cause; architecture; architecture reminders; architecture in seconds;
+        architektur; environment; environment state; environment details; environment variables;
+        env vars; infrastructure; infrastructure state; stack; tech stack; technical stack;
+        backend stack state; setup; configuration; config; last commit; last commits; latest commit;
+        git status; git state; git; branch; repo; repository state; repository; important; remember;
+        reminders; critical reminders; critical information; what you need to know; need to know;
+        needs to know; what works; what works now; what is working; whats working; working;
+        key concepts; key technical concepts; key features; key functions; key implementation details;
+        technical details; data model; data flow; design notes; how it works; quick reference;
+        cold start orientation; orientation; tips; relay protocol; package paths; paths; locations;
+        constraints and context; success criteria; important correction; correction; live state;
+        background processes; handoff; problem solving; evidence data; important details;
+        context updates; problem; the problem; the core problem; deployment; security;
+        user data philosophy; ownership; interfaces; dependencies; references and links; links;
+        resources; related documentation; documentation; important types; why; approach; design;
+        strategy; state snapshot; current version; session context; quick commands; useful commands;
+        key commands; known good commands; commands to get started; run commands; build order;
+        how to build; how to deploy; how to run; how to use; running the; deploy; deployment steps;
+        test baseline; comandos essenciais; como rodar; démarrage; запуск; 运行; 启动方式; 最新提交;
+        常用命令; 実行方法; 핵심 명령; 실행 방법; 커밋; hintergrund; kontext; umgebung;
+        wie gemessen wird; wo die arbeit liegt; projektkontext; contexte; vue densemble; contexto;
+        contexto atual; contexto do projeto; контекст; связи; окружение; причина; контекст сессии;
+        contesto; konteks; 根本原因; 原因; 症状; 원인; 증상; 项目; 项目概览; 背景; 概览; 架构; 环境;
+        上下文; 说明; 数据流; 依赖; 模块; 背景情報; 環境; 前提; メモ; 構成; 土台; 배경; 구조; 환경;
+        메모; 관련; 방식; 시크릿; 자동화
     """,
     Topic.ASIDE: """
         date; =created at; author; duration; token usage; estimated resource usage; budget;

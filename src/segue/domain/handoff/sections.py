@@ -8,6 +8,7 @@ from itertools import islice
 from segue.domain.handoff.commands import commands_in_code
 from segue.domain.handoff.draft import Draft, Evidence, Piece, cut
 from segue.domain.handoff.files import add_listed_files, files_told
+from segue.domain.handoff.items import split_items
 from segue.domain.handoff.labels import Label, bold_line, label_at, lines_of
 from segue.domain.handoff.markdown import (
     CODE,
@@ -294,6 +295,10 @@ class SectionReader:
         topic = self._scopes.topic
         if start in self._taken:
             return
+        if block.info == "indented":
+            for item in split_items(self._text[start:end], start):
+                self._say(item.start, item.end)
+            return
         if topic in FILE_TOPICS:
             add_listed_files(self._draft, self._text, topic, start, end)
         elif topic is Topic.CHECKS:
@@ -391,7 +396,7 @@ def _heading_words(source: str) -> str:
 def fence_content(text: str, block: Block) -> tuple[int, int]:
     """Start and end of what stands between the fences."""
     if block.info == "indented":
-        return block.start, block.end
+        return text.rfind("\n", 0, block.start) + 1, block.end
     start = text.find("\n", block.start, block.end) + 1 or block.end
     end = block.end
     last = text.rfind("\n", start, end - 1) if text[end - 1 : end] == "\n" else text.rfind("\n", start, end)

@@ -11,7 +11,7 @@ from segue.domain.handoff.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, To
 from segue.domain.handoff.parts import parts_of
 from segue.domain.handoff.paths import paths_in
 
-_BOX = re.compile(r"\[([ xX~/!-])\][ \t]+")
+_BOX = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
 _MARK = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
 _FORBIDS = re.compile(
     r"\W*(?:do\s+\**not\b|don['\u2019]?t\b|never\b|avoid\b|must not\b|beware\b|warning\b"
@@ -71,7 +71,7 @@ def _skip_marks(text: str, place: tuple[int, int], checked: bool | None) -> tupl
     box = _BOX.match(text, start, end)
     if box:
         start = box.end()
-        checked = box[1] in "xX"
+        checked = box[1] in ("x", "X", "DONE", "COMPLETED")
     marked = ""
     while mark := _MARK.match(text, start, end):
         marked += mark[0][0]
