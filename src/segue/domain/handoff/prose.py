@@ -77,10 +77,11 @@ CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
 _WORD = re.compile(r"[^\W\d_]+")
 _CUE_WORDS = frozenset(
     _WORD.findall(
-        f"{_VERBS} optimised optimized cleaned set blocked blocking blocker cannot waiting blockiert watch careful "
-        "beware caution gotcha warning known heads sure vorsicht achtung aufpassen cause do don never avoid unclear "
-        "question decided undecided unklar chose opted went settled decision entschieden always pattern convention "
-        "next then todo remaining still should need needs remains left follow"
+        f"{_VERBS} optimised optimized cleaned set blocked blocking blocker cannot waiting blockiert "
+        "watch careful beware caution gotcha warning known heads sure vorsicht achtung aufpassen cause do "
+        "don never avoid unclear question decided undecided unklar chose opted went settled decision "
+        "entschieden always pattern convention next then todo remaining still should need needs remains "
+        "left follow"
     )
 )
 """Without one of these words, or a question mark, no cue can be found: a cheap first look."""
