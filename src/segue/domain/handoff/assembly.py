@@ -33,7 +33,7 @@ _FIELDS = (
 _TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 _ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.DONE, Topic.CHECKS, Topic.NEXT})
 """Topics where the same words again are the same statement."""
-_GAP = re.compile(r"[\s>|*+\u2022-]*(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
+_GAP = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
 
 def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Span]]:

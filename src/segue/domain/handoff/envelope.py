@@ -21,6 +21,7 @@ _HANDOFF = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
 _MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
 _MAX_FENCES = 2000
 _LONGEST_FENCE = 200_000
+_YAML_WINDOW = 20_000
 _DATA = frozenset({"yaml", "yml", "json", "jsonc", ""})
 _TELLING = (
     "outcome:",
@@ -121,15 +122,23 @@ def _looks_like_yaml(text: str, start: int, end: int) -> bool:
     if text[start : text.find(":", start, start + 60)] in FIELDS:
         return True
     keys = 0
-    for line in text[start : min(end, start + 3000)].split("\n")[:60]:
+    for line in islice(_top_lines(text, start, min(end, start + _YAML_WINDOW)), 60):
         if line.startswith(("## ", "### ", "```", "* ", "|", "> ")):
             return False
-        if not line.strip() or line[0] in " \t-#}]":
-            continue
         if not _KEY_LINE.match(line):
             return False
         keys += 1
     return keys > 1
+
+
+def _top_lines(text: str, start: int, end: int) -> Iterator[str]:
+    """The lines that are neither blank, nor indented, nor items, nor comments."""
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        if start < stop and (text[start] not in " \t\r-#}]" or text.startswith(("## ", "### "), start)):
+            yield text[start:stop]
+        start = stop + 1
 
 
 def _whole_yaml(found: Found, text: str, start: int, end: int, matter: tuple[int, int] | None) -> bool:

@@ -16,6 +16,8 @@ from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.prose import read_prose
 from segue.domain.handoff.sections import SectionReader
 
+__all__ = ["Extraction", "Notation", "Span", "extract_handoff"]
+
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _TOLD_IN_PROSE = frozenset(
     {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS}
