@@ -157,6 +157,7 @@ def test_a_statement_about_nothing_is_something() -> None:
         ("go.mod/go.sum", []),
         ("setup.cfg/tox.ini", ["setup.cfg", "tox.ini"]),
         ("see https://x.y/z.html or Next.js, CI/CD", []),
+        ("[`src/a.py`](../x/src/a.py) and [the plan](docs/plan.md)", ["src/a.py", "docs/plan.md"]),
         ("_quarto.yml, **README.md**.", ["_quarto.yml", "README.md"]),
         ("a.{ts,tsx} in packages/core/src/", ["packages/core/src/"]),
     ],

@@ -26,13 +26,21 @@ _NOT_FILES = frozenset(
 
 
 def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piece]:
-    """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it."""
+    """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it.
+
+    Of a link whose words are a path, only the words count.
+    """
     end = len(text) if end is None else end
+    last = -9
     for found in _TOKEN.finditer(text[start:end]):
         if found.end() - found.start() > 400:
             continue
         at = start + found.start()
-        yield from _paths(found[0], at, at > 0 and text[at - 1] == "`")
+        if last > at - 5 and "](" in text[last:at]:
+            continue
+        for piece in _paths(found[0], at, at > 0 and text[at - 1] == "`"):
+            last = piece.end
+            yield piece
 
 
 def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:
