@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.notations import Topic
@@ -44,7 +44,7 @@ _CHANGES = re.compile(
     r"|\uc218\uc815)(?:\W+\w+){0,2}\W*$",
     re.IGNORECASE,
 )
-_FILE = re.compile(r"\.(?:md|py|[jt]sx?|rs|go|json|ya?ml|toml|sh)\b")
+_FILE = re.compile(r"\w\.[A-Za-z]{2,5}\b")
 """Without a back-tick, a slash or this, a text is not searched for paths."""
 _CHANGE_AFTER = re.compile(
     r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed"
@@ -54,6 +54,7 @@ _CHANGE_AFTER = re.compile(
 _GONE = re.compile(
     r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664"
 )
+_MARKED_NEW = re.compile(r"[`*_]{0,3}[ \t]*[(\[](?:new|NEW|created|added)\b")
 _LONGEST_LIST = 600
 
 
@@ -114,6 +115,13 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
             _add(draft, Topic.CREATED, path, None, False)
         elif _CHANGES.search(before) or (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)):
             _add(draft, Topic.MODIFIED, path, None, False)
+
+
+def add_new_files(draft: Draft, text: str, paths: Iterable[Piece]) -> None:
+    """The files of a list that are marked as new, whatever the list is for."""
+    for path in paths:
+        if _MARKED_NEW.match(text, path.end):
+            _add(draft, Topic.CREATED, path, None, False)
 
 
 def _by_letter(letter: str, topic: Topic) -> Topic:

@@ -6,7 +6,7 @@ import re
 
 from segue.domain.handoff.commands import commands_in
 from segue.domain.handoff.draft import Draft, Piece, cut
-from segue.domain.handoff.files import add_files
+from segue.domain.handoff.files import add_files, add_new_files
 from segue.domain.handoff.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.parts import parts_of
 from segue.domain.handoff.paths import paths_in
@@ -132,10 +132,12 @@ def _by_progress(topic: Topic, words: str, checked: bool | None, marked: str) ->
 
 def _add_reading(draft: Draft, text: str, piece: Piece) -> None:
     """A file to read, and why; without a path it is a thing to know."""
-    path = next(paths_in(text, piece.start, piece.end), None)
-    if path is None:
+    paths = list(paths_in(text, piece.start, piece.end))
+    if not paths:
         draft.add(Topic.CONTEXT, piece)
         return
+    add_new_files(draft, text, paths)
+    path = paths[0]
     before, after = cut(text, piece.start, path.start), cut(text, path.end, piece.end)
     reason = _tidy(text, after) if len(after.text) >= len(before.text) else _tidy(text, before)
     draft.add(Topic.READING, piece, [("file", path), *([("reason", reason)] if reason.text else [])])
