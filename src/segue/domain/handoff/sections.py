@@ -44,6 +44,8 @@ _MAX_LABELS = 1000
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
 _SAID_BESIDE = frozenset({Topic.ASIDE, Topic.STATUS, Topic.CONTEXT})
 """What a labelled line is about wherever it stands: `**Branch:** main` is no finished work."""
+_NO_SINGLE_WORD = frozenset({Topic.GOTCHAS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.FAILED})
+"""`Risk: LOW` and `Blockers: 0` name none."""
 _CUT_IN_SENTENCES = frozenset(
     {Topic.DECISIONS, Topic.NEXT, Topic.GOTCHAS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.FAILED}
 )
@@ -230,7 +232,7 @@ class SectionReader:
             self._open(LABEL_LEVEL, label.name, reading)
         elif reading is None:
             self._say(label.start, stop)
-        elif topic is Topic.STATUS:
+        elif topic is Topic.STATUS or (topic in _NO_SINGLE_WORD and len(value.text.split()) < 2):
             self._other(cut(self._text, label.start, stop), label.name)
         elif topic in _CUT_IN_SENTENCES and label.bold:
             for begin, finish in sentences_in(self._text, value.start, value.end):
