@@ -27,6 +27,7 @@ from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
 from segue.domain.handoff.outcome import TITLE, is_status_alone, judge
+from segue.domain.handoff.outline import fence_content, heading_words, repeated_sections
 from segue.domain.handoff.paths import is_path
 from segue.domain.handoff.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.sentences import sentences_in
@@ -70,8 +71,8 @@ class SectionReader:
         top = min((block.level for block in headings), default=0)
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
-        self._words = {b.start: _heading_words(cut(self._text, b.start, b.end).text) for b in headings}
-        self._repeated = _repeated_sections(blocks, self._words)
+        self._words = {b.start: heading_words(cut(self._text, b.start, b.end).text) for b in headings}
+        self._repeated = repeated_sections(blocks, self._words)
         self._walk(blocks)
         if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
             for entry in list(self._draft.of(Topic.DONE)):
@@ -112,7 +113,7 @@ class SectionReader:
 
     def _heading(self, block: Block) -> None:
         piece = cut(self._text, block.start, block.end)
-        words = self._words.get(block.start) or _heading_words(piece.text)
+        words = self._words.get(block.start) or heading_words(piece.text)
         reading = read_heading(words)
         if block.level == self._title_level and not (reading and reading.exact):
             self._title(words, piece)
@@ -365,44 +366,3 @@ class SectionReader:
     def _other(self, piece: Piece, heading: str = "") -> None:
         if piece.text:
             self._draft.others.append((heading or self._scopes.heading, piece))
-
-
-def _repeated_sections(blocks: list[Block], headings: dict[int, str]) -> frozenset[int]:
-    """Where headings stand that came before, under the same heading, with a field's text below them."""
-    path: list[tuple[int, str]] = []
-    filled: set[tuple[tuple[int, str], ...]] = set()
-    found: set[int] = set()
-    empty = True
-    for block in blocks:
-        if block.kind != HEADING:
-            empty = False
-            continue
-        if not empty:
-            filled.add(tuple(path))
-            empty = True
-        while path and path[-1][0] >= block.level:
-            path.pop()
-        words = headings[block.start]
-        path.append((block.level, words.casefold()))
-        reading = read_heading(words)
-        if tuple(path) in filled and reading and reading.exact and reading.topic in STRONG:
-            found.add(block.start)
-    return frozenset(found)
-
-
-def _heading_words(source: str) -> str:
-    line = source.split("\n", 1)[0] if source[:1] == "#" or "\n" not in source else source.rsplit("\n", 1)[0]
-    return line.strip().strip("#").strip().strip("*_").strip()
-
-
-def fence_content(text: str, block: Block) -> tuple[int, int]:
-    """Start and end of what stands between the fences."""
-    if block.info == "indented":
-        return text.rfind("\n", 0, block.start) + 1, block.end
-    start = text.find("\n", block.start, block.end) + 1 or block.end
-    end = block.end
-    last = text.rfind("\n", start, end - 1) if text[end - 1 : end] == "\n" else text.rfind("\n", start, end)
-    tail = text[last + 1 : end].strip()
-    if last >= start - 1 and tail[:3] in ("```", "~~~"):
-        end = last + 1
-    return start, max(start, end)
