@@ -87,5 +87,9 @@ def when(moment: datetime) -> str:
 
 def safe(text: str) -> str:
     """Text of others: no markup, no control characters that would drive the terminal."""
-    shown = "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text)
-    return escape(shown)
+    return escape(printable(text))
+
+
+def printable(text: str) -> str:
+    """Text without the control characters that would drive the terminal."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
