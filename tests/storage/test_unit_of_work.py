@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -329,6 +330,31 @@ class TestAuditTrail:
         assert [entry.pipeline_id for entry in entries] == [one, one]
         assert await database.views.last_entry_id() == entries[-1].id
         assert entries[0].payload is None
+
+
+class TestATransactionThatIsCutOff:
+    async def test_it_frees_its_lock_whatever_it_was_doing(self, tmp_path: Path) -> None:
+        database = await open_database(f"sqlite:///{tmp_path}/segue.db")
+        await add_pipelines(database, 1)
+        kept: list[BaseException] = []
+
+        async def work_until_cut_off() -> None:
+            try:
+                async with database.begin() as work:
+                    while True:
+                        await work.pipelines.get(1)
+            except asyncio.CancelledError as error:
+                kept.append(error)  # its traceback keeps the statement that was cut off alive
+
+        for number in range(40):
+            task = asyncio.create_task(work_until_cut_off())
+            await asyncio.sleep(0.002 + number * 0.0003)
+            task.cancel()
+            await task
+            async with asyncio.timeout(5):
+                await add_pipelines(database, 1)
+        assert len(kept) == 40
+        await database.close()
 
 
 def cut_connections(postgres: str, postgres_url: str) -> None:

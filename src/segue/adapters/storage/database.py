@@ -6,7 +6,7 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
 from sqlalchemy import Connection, event, make_url, text
@@ -105,6 +105,7 @@ def _create_engine(url: str) -> AsyncEngine:
     if engine.dialect.name == "sqlite":
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        event.listen(engine.sync_engine, "invalidate", _undo_sqlite)
     return engine
 
 
@@ -127,6 +128,13 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     except BaseException:
         connection.close()  # the pool does not know it yet, so nobody else would
         raise
+
+
+def _undo_sqlite(connection: Any, _record: object, _error: BaseException | None) -> None:
+    # A statement that was cut off goes on in its thread, and SQLite keeps a connection that has an open
+    # statement, its lock included, beyond its closing. Undoing comes after the statement, and frees the lock.
+    with suppress(sqlite3.Error):
+        connection.rollback()
 
 
 def _begin_sqlite(connection: Connection) -> None:
