@@ -52,9 +52,11 @@ def test_ten_kills_lose_nothing_and_repeat_no_finished_step(served: ServedSegue)
     rng = random.Random(20261115)
     pipeline = served.submit(template="chain", prompt="Make five files.")["id"]
     begun_when_done: dict[int, int] = {}
-    for _ in range(KILLS):
-        time.sleep(rng.uniform(0.0, 0.9))
-        done = [s["order_index"] + 1 for s in served.pipeline(pipeline)["steps"] if s["status"] == "done"]
+    for kill in range(1, KILLS + 1):
+        time.sleep(rng.uniform(0.0, 0.5))
+        while kill == KILLS // 2 and not _done(served, pipeline):
+            time.sleep(0.02)  # on a slow machine, the first steps need more than these moments
+        done = _done(served, pipeline)
         begun_when_done |= {n: _begun(served, n) for n in done if n not in begun_when_done}
         served.kill()
         served.start()
@@ -101,6 +103,12 @@ def _briefing(served: ServedSegue, pipeline: int) -> str:
     assert len({each["briefing"] for each in tries}) == 1
     found: str = tries[-1]["briefing"]
     return found
+
+
+def _done(served: ServedSegue, pipeline: int) -> list[int]:
+    """The numbers of the steps that are done."""
+    steps = served.pipeline(pipeline)["steps"]
+    return [step["order_index"] + 1 for step in steps if step["status"] == "done"]
 
 
 def _begun(served: ServedSegue, number: int) -> int:

@@ -57,10 +57,10 @@ class Workers:
 
     async def start(self, advance: Advance) -> None:
         """Join the others, take up what a crash left, and begin to beat."""
-        await self.engine.launch(self.me, advance, self._look.set)
         async with self._database.begin() as work:
             await work.workers.add(self._worker)
             await work.commit()
+        await self.engine.launch(self.me, advance, self._look.set)
         self._beating = asyncio.create_task(self._beat_forever(), name="segue-worker")
         await self._look_for_work()
 
@@ -93,9 +93,7 @@ class Workers:
             try:
                 await self._beat()
                 await self._look_for_work()
-            except SegueError as error:
-                log.warning("worker_beat_failed", error=str(error))
-            except OSError as error:
+            except (SegueError, OSError) as error:
                 log.warning("worker_beat_failed", error=str(error))
             try:
                 async with asyncio.timeout(self._policy.beat_seconds):
