@@ -41,10 +41,17 @@ def _command_paths(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, .
 
 
 def _help_of(path: tuple[str, ...]) -> str:
-    os.environ["COLUMNS"] = "100"
     printed = io.StringIO()
-    with redirect_stdout(printed):
-        run_cli(LazyParts(), [*path, "--help"])
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "100"
+    try:
+        with redirect_stdout(printed):
+            run_cli(LazyParts(), [*path, "--help"])
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
     return "\n".join(line.rstrip() for line in printed.getvalue().strip().splitlines())
 
 

@@ -32,6 +32,10 @@ MARKS = {
 }
 
 
+_SHORT = frozenset({"id", "status", "time", "created"})
+"""Columns that are never broken."""
+
+
 def console() -> Console:
     """The terminal; plain text where it is none."""
     return Console(highlight=False)
@@ -63,7 +67,7 @@ def plain_table(*headings: str) -> Table:
     """A table without boxes."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for heading in headings:
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading in _SHORT)
     return table
 
 
