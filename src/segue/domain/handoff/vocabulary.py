@@ -64,7 +64,10 @@ class _Tables:
 
 def words_of(heading: str) -> list[str]:
     """The words that headings are compared by: lower case, no numbers, no signs, no apostrophes."""
-    plain = unicodedata.normalize("NFKC", _HUMP.sub(" ", heading[:_LONGEST_HEADING])).casefold()
+    heading = heading[:_LONGEST_HEADING]
+    if " " not in heading:
+        heading = _HUMP.sub(" ", heading)
+    plain = unicodedata.normalize("NFKC", heading).casefold()
     plain = plain.replace("'", "").replace("\u2019", "")
     return [word for word in _WORD.findall(plain) if not word.isdigit()]
 
