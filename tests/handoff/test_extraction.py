@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from segue.domain.handoff import check_handoff
 from segue.domain.handoff.extraction import Notation, extract_handoff
 from segue.domain.handoff.model import Handoff, Outcome
 from segue.domain.handoff.outcome import judge
@@ -51,6 +52,54 @@ def test_commands_are_read_with_what_came_of_them() -> None:
     handoff = read("## Done\n- a\n\n## Verification\n- `pytest -q` — exit 0, 12 passed\n- read the code\n")
     command = handoff.commands_run[0]
     assert (command.command, command.exit_code, len(handoff.commands_run)) == ("pytest -q", 0, 1)
+
+
+def test_a_statement_that_stands_twice_is_kept_noted_and_linted() -> None:
+    found = extract_handoff("## Done\n- Fixed it\n- Fixed it\n\n## Next\n- Ship it\n- Ship it\n")
+    assert found.handoff is not None
+    assert found.handoff.what_was_done == ("Fixed it", "Fixed it")
+    assert "what_was_done says the same thing twice" in found.notes
+    problems = [p for p in check_handoff(found.handoff, found.spans) if p.code == "H031"]
+    assert [(p.field, p.span) for p in problems] == [
+        ("what_was_done[1]", found.spans["what_was_done[1]"]),
+        ("suggested_next_steps[1]", found.spans["suggested_next_steps[1]"]),
+    ]
+
+
+def test_a_file_that_is_named_twice_is_one_file() -> None:
+    handoff = read("## Files changed\n- src/a.py: the lock\n- src/b.py\n- src/a.py: again\n")
+    assert [each.path for each in handoff.files_modified] == ["src/a.py", "src/b.py"]
+
+
+def test_names_under_an_item_are_read_one_by_one() -> None:
+    handoff = read(
+        "## Blockers\n- No key\n  - Suggested resolution: ask\n  - Blocking tasks: `a, b`, ``c`d``\n\n"
+        "## Next steps\n- Add y\n  - Priority: high\n  - Depends on: jwt.ts, auth.ts\n"
+    )
+    blocker, step = handoff.blockers[0], handoff.suggested_next_steps[0]
+    assert (blocker.suggested_resolution, blocker.blocking_tasks) == ("ask", ("a, b", "c`d"))
+    assert (step.priority, step.depends_on) == ("high", ("jwt.ts", "auth.ts"))
+
+
+def test_a_line_that_is_no_priority_is_not_taken_for_one() -> None:
+    step = read("## Next steps\n- Add y\n  Priority: high\n  and then test it\n").suggested_next_steps[0]
+    assert (step.priority, "and then test it" in step.step) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "## What Was Done\n\n- Fixed it\n- Wrote it down\n",
+        "## What Was Done\nFixed it.\n\n## Decisions Made\nUse a lock.\n",
+        "## Progress\n\n### Done\n\n- [x] Fixed it\n",
+    ],
+)
+def test_an_account_of_work_alone_states_no_outcome(source: str) -> None:
+    assert read(source).outcome is None
+
+
+def test_our_own_form_with_nothing_to_say_is_read_as_anybodys() -> None:
+    assert read("## What Was Done\n\n- Fixed it\n\n## Open Questions\n\nNone\n").open_questions == ()
 
 
 def test_what_maps_to_no_field_is_kept() -> None:

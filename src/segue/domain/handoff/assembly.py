@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Piece, Span
 from segue.domain.handoff.model import Handoff
@@ -31,15 +31,24 @@ _FIELDS = (
     Topic.BRIEF,
 )
 _TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
-_ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.DONE, Topic.CHECKS, Topic.NEXT})
-"""Topics where the same words again are the same statement."""
+_ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHECKS})
+"""Topics where the same words again are the same thing: a file is one file wherever it is named."""
 _GAP = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
 
-def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Span]]:
+class Assembled(NamedTuple):
+    """A record, where each of its statements stands, and what was noticed."""
+
+    handoff: Handoff
+    spans: dict[str, Span]
+    notes: list[str]
+
+
+def assemble(text: str, drafts: Sequence[Draft]) -> Assembled:
     """The record, from the most trusted draft to the least: each fills only what is still empty."""
     values: dict[str, Any] = {}
     spans: dict[str, Span] = {}
+    notes: list[str] = []
     exact = any(draft.exact for draft in drafts)
     by_topic: dict[Topic, list[Entry]] = {}
     for draft in drafts:
@@ -54,7 +63,9 @@ def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Spa
             values[topic.value] = piece.text
             spans[topic.value] = Span(piece.start, piece.end)
         else:
-            values[topic.value] = _items(topic, entries, spans, once=topic in _ONCE and not exact)
+            kept = _first_of_each(entries) if topic in _ONCE and not exact else entries
+            values[topic.value] = _items(topic, kept, spans)
+            notes += _said_again(topic, kept)
     if not exact and Topic.CREATED.value in values and Topic.MODIFIED.value in values:
         _tell_apart(values, spans)
     outcome = decide(item for draft in drafts for item in draft.evidence)
@@ -64,7 +75,7 @@ def assemble(text: str, drafts: Sequence[Draft]) -> tuple[Handoff, dict[str, Spa
         values["outcome"] = outcome[0]
         spans["outcome"] = Span(outcome[1].start, outcome[1].end)
     values["other_sections"] = tuple(_sections(text, drafts, spans))
-    return Handoff.model_validate(values), spans
+    return Assembled(Handoff.model_validate(values), spans, notes)
 
 
 def _run(text: str, entries: Sequence[Entry]) -> Piece:
@@ -80,24 +91,37 @@ def _run(text: str, entries: Sequence[Entry]) -> Piece:
     return Piece(text[first.start : last.end], first.start, last.end)
 
 
-def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span], *, once: bool) -> tuple[Any, ...]:
+def _headline(entry: Entry, name: str | None) -> Piece:
+    if not entry.parts:
+        return entry.whole
+    return next((piece for part, piece in entry.parts if part == name), entry.whole)
+
+
+def _first_of_each(entries: Sequence[Entry]) -> list[Entry]:
+    seen: dict[str, Entry] = {}
+    for entry in entries:
+        seen.setdefault(_headline(entry, HEADLINES.get(entry.topic)).text, entry)
+    return list(seen.values())
+
+
+def _said_again(topic: Topic, entries: Sequence[Entry]) -> Iterator[str]:
+    """The same statement twice is kept as written; the linter tells the writer."""
+    if len(entries) > 1 and len({entry.whole.text for entry in entries}) < len(entries):
+        yield f"{topic.value} says the same thing twice"
+
+
+def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tuple[Any, ...]:
     found: list[Any] = []
-    seen: set[str] = set()
     name = HEADLINES.get(topic)
     field = topic.value
-    for entry in entries:
+    for at, entry in enumerate(entries):
         whole = entry.whole
-        headline = (
-            next((piece for part, piece in entry.parts if part == name), whole) if entry.parts else whole
-        )
-        if once and headline.text in seen:
-            continue
-        seen.add(headline.text)
-        where = f"{field}[{len(found)}]"
+        where = f"{field}[{at}]"
         spans[where] = Span(whole.start, whole.end)
         if name is None:
             found.append(whole.text)
             continue
+        headline = _headline(entry, name)
         spans[f"{where}.{name}"] = Span(headline.start, headline.end)
         found.append({name: headline.text} | (_parts(entry, name, where, spans) if entry.parts else {}))
     return tuple(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from segue.domain.handoff.notations import Topic
-from segue.domain.handoff.vocabulary import says_nothing
+from segue.domain.handoff.vocabulary import NOTHING_LONGEST, says_nothing
 
 TEXT_TOPICS = frozenset({Topic.GOAL, Topic.BRIEF})
 """Topics whose field is one text, not a list."""
@@ -49,6 +49,10 @@ class Evidence(NamedTuple):
     """How much they count: a `status` key more than a word in a title."""
 
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python, and there are many of them.
+
+
 @dataclass(slots=True)
 class Draft:
     """Collects what one notation yields. Filled by one reader, then read."""
@@ -63,13 +67,18 @@ class Draft:
 
     def add(self, topic: Topic, whole: Piece, parts: Iterable[tuple[str, Piece]] = ()) -> None:
         """One more statement, unless it says nothing."""
-        if whole.text and not says_nothing(whole.text):
-            self.entries.append(Entry(topic, whole, tuple(parts)))
+        words = whole[0]
+        if words and (len(words) >= NOTHING_LONGEST or not says_nothing(words)):
+            self.entries.append(_new(Entry, (topic, whole, tuple(parts))))
 
     def note(self, text: str) -> None:
         """Say once what was guessed or mended."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def judge(self, words: str, start: int, end: int, weight: int) -> None:
+        """Words that may say how the work ended."""
+        self.evidence.append(_new(Evidence, (words, start, end, weight)))
 
     def of(self, topic: Topic) -> Iterator[Entry]:
         """The statements on one topic."""
@@ -91,7 +100,9 @@ def cut(text: str, start: int, end: int) -> Piece:
     """The words of `text[start:end]` without the white space around them."""
     raw = text[start:end]
     words = raw.strip()
-    if len(words) == len(raw):
-        return Piece(raw, start, end)
-    begin = start + len(raw) - len(raw.lstrip())
-    return Piece(words, begin, begin + len(words))
+    size = len(words)
+    if size == len(raw):
+        return _new(Piece, (raw, start, end))
+    # Most often there is only a line break at the end.
+    begin = start if size and raw[0] == words[0] else start + len(raw) - len(raw.lstrip())
+    return _new(Piece, (words, begin, begin + size))

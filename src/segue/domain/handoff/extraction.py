@@ -9,12 +9,13 @@ from enum import StrEnum
 
 from segue.domain.handoff.assembly import assemble
 from segue.domain.handoff.draft import Draft, Span
-from segue.domain.handoff.envelope import find_documents
+from segue.domain.handoff.envelope import Found, find_documents
 from segue.domain.handoff.markdown import MAX_BLOCKS, MAX_CHARS, parse_markdown
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.prose import read_prose
 from segue.domain.handoff.sections import SectionReader
+from segue.domain.handoff.written import read_written
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _TOLD_IN_PROSE = frozenset(
@@ -53,10 +54,13 @@ def extract_handoff(text: str) -> Extraction:
     """The handoff in `text`. Never raises; weaker notations only fill what stronger ones left empty."""
     notes: list[str] = []
     source = _readable(text, notes)
-    found = find_documents(source)
+    written = read_written(source)
+    found = find_documents(source) if written is None else Found()
     drafts: list[tuple[Notation, Draft]] = [(Notation(d.notation), d.draft) for d in found.documents]
     start, end = found.body
-    if start < end:
+    if written is not None:
+        drafts.append((Notation.SECTIONS, written))
+    elif start < end:
         blocks, whole = parse_markdown(source, start, end)
         if not whole:
             notes.append(f"only the first {MAX_BLOCKS} blocks were read")
@@ -68,11 +72,16 @@ def extract_handoff(text: str) -> Extraction:
     inner = _inside_prompt(source, drafts)
     if inner is not None:
         drafts.append((Notation.SECTIONS, inner))
-    handoff, spans = assemble(source, [draft for _, draft in drafts])
-    notes += [*found.notes, *(note for _, draft in drafts for note in draft.notes)]
-    if handoff.model_copy(update={"other_sections": ()}).is_empty():
+    handoff, spans, seen = assemble(source, [draft for _, draft in drafts])
+    notes += [*found.notes, *(note for _, draft in drafts for note in draft.notes), *seen]
+    if _is_empty(handoff, exact=any(draft.exact for _, draft in drafts)):
         return Extraction(handoff=None, notation=Notation.NONE, notes=tuple(notes))
     return Extraction(handoff=handoff, notation=_main(drafts), spans=spans, notes=tuple(notes))
+
+
+def _is_empty(handoff: Handoff, *, exact: bool) -> bool:
+    """Words that belong to no field are no handoff, unless a canonical document says that they are one."""
+    return handoff.is_empty() if exact else handoff.model_copy(update={"other_sections": ()}).is_empty()
 
 
 def _readable(text: str, notes: list[str]) -> str:

@@ -103,7 +103,7 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
     """Files that an account of work names right after the verb: `Created a.py`, `**a.py**: Updated ...`."""
     stop = min(end, start + 1000)
     words = text[start:stop]
-    if not ("`" in words or "/" in words or _FILE.search(words)):
+    if not ("`" in words or "/" in words or ("." in words and _FILE.search(words))):
         return
     begin = start
     for count, path in enumerate(paths_in(text, start, stop)):

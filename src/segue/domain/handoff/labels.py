@@ -10,6 +10,7 @@ _BOLD = re.compile(
     r"[ \t]*(?:\*\*|__)([^*_\n]{1,90}?)[ \t]*(?:([:\uff1a])[ \t]*(?:\*\*|__)|(?:\*\*"
     r"|__)[ \t]*([:\uff1a]))[ \t]*"
 )
+_MAY_BE_BOLD = ("**", "__", " ", "\t")
 _PLAIN = re.compile(r"[ \t]*([^\W\d][^\n:\uff1a.!?`|*]{0,60}?)[ \t]*(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*")
 _BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
 _ITALIC_NOTE = re.compile(
@@ -30,10 +31,14 @@ class Label(NamedTuple):
 
 def label_at(text: str, start: int, end: int) -> Label | None:
     """The label at `start`, if there is one."""
-    bold = _BOLD.match(text, start, end)
-    if bold:
-        return Label(bold[1].strip(), start, bold.end(), True)
-    plain = _PLAIN.match(text, start, min(end, start + 80))
+    if text.startswith(_MAY_BE_BOLD, start):
+        bold = _BOLD.match(text, start, end)
+        if bold:
+            return Label(bold[1].strip(), start, bold.end(), True)
+    reach = min(end, start + 80)
+    if text.find(":", start, reach) < 0 and text.find("\uff1a", start, reach) < 0:
+        return None
+    plain = _PLAIN.match(text, start, reach)
     if plain and len(plain[1].split()) <= 7:
         return Label(plain[1].strip(), start, plain.end(), False)
     return None

@@ -26,7 +26,8 @@ HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
 _DESCRIBED = frozenset({HEADING, CODE})
-_CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
+_ROOT = "Root"
+_CONTAINERS = frozenset({_ROOT, LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
 _KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
 
 _TAG = re.compile(
@@ -41,16 +42,21 @@ _MAX_TAGS = 1000
 class Block:
     """One block. `start` and `end` are offsets of characters; nobody changes a block after the parse."""
 
-    level = 0
-    """Of a heading, 1 to 6."""
-    info = ""
-    """The info string of a fence, or the name of a tag."""
+    __slots__ = ("children", "end", "info", "kind", "level", "start")
 
-    def __init__(self, kind: str, start: int, end: int) -> None:
+    def __init__(self, kind: str, start: int, end: int, info: str = "") -> None:
         self.kind = kind
         self.start = start
         self.end = end
-        self.children: list[Block] = []
+        self.children: list[Block] = [] if kind in _CONTAINERS else _LEAF
+        self.info = info
+        """The info string of a fence, or the name of a tag."""
+        self.level = 0
+        """Of a heading, 1 to 6."""
+
+
+_LEAF: list[Block] = []
+"""The children of all blocks that can have none."""
 
 
 def parse_markdown(text: str, start: int = 0, end: int | None = None) -> tuple[list[Block], bool]:
@@ -74,7 +80,7 @@ def _parse(text: str, start: int, end: int, blocks: list[Block]) -> bool:
     source = text[start:end] if start or end < len(text) else text
     if not source or source.isspace():
         return True
-    root = Block("Root", 0, 1 << 62)
+    root = Block(_ROOT, 0, 1 << 62)
     events = pyromark.events_with_range(_plain(source), options=_OPTIONS)
     whole = _grow(root, islice(events, MAX_EVENTS), start)
     blocks += [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
@@ -107,32 +113,33 @@ def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def _tag_blocks(mark: re.Match[str]) -> list[Block]:
-    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end())
-    opened.info = mark["name"]
+    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end(), mark["name"])
     if mark["value"] is None:
         return [opened]
-    closed = Block(END_TAG, mark.end("value"), mark.end())
-    closed.info = mark["name"]
+    closed = Block(END_TAG, mark.end("value"), mark.end(), mark["name"])
     return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value")), closed]
 
 
 def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
     stack = [root]
+    parent = root
     count = 0
     for event, where in events:
-        if type(event) is str:
+        # An event is a word, or a mapping of one word to what it is about; no other word has `Start` in it.
+        if "Start" not in event:
             continue
-        tag = event.get("Start")
-        if tag is None:
-            continue
-        name = tag if type(tag) is str else next(iter(tag))
+        tag = event["Start"]
+        if type(tag) is str:
+            name = tag
+        else:
+            (name,) = tag
         if name not in _KINDS:
             continue
         start = where["start"] + offset
-        while stack[-1].end <= start:
+        while parent.end <= start:
             stack.pop()
-        parent = stack[-1]
-        if len(stack) > MAX_DEPTH or (name == PARAGRAPH and parent.kind == ITEM):
+            parent = stack[-1]
+        if (name == PARAGRAPH and parent.kind == ITEM) or len(stack) > MAX_DEPTH:
             continue
         count += 1
         if count > MAX_BLOCKS:
@@ -143,6 +150,7 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
         parent.children.append(block)
         if name in _CONTAINERS:
             stack.append(block)
+            parent = block
     return True
 
 

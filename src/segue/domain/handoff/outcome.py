@@ -195,11 +195,16 @@ def _judge_statement(item: Evidence) -> Outcome | None:
 
 
 def _judge_heading(item: Evidence) -> Outcome | None:
+    return _said_by_heading(item.text)
+
+
+@lru_cache(maxsize=8192)
+def _said_by_heading(heading: str) -> Outcome | None:
     """A heading states an outcome where it says one of its subject."""
-    lower = item.text.lower()
+    lower = heading.lower()
     if any(words in lower for words in _UNFINISHED):
         return Outcome.PARTIAL
-    tail = _TAIL.search(item.text)
+    tail = _TAIL.search(heading)
     return judge(tail[1]) if tail and is_status_alone(tail[1], 3) else None
 
 

@@ -9,6 +9,8 @@ from segue.domain.handoff.vocabulary import read_heading
 
 def repeated_sections(blocks: list[Block], headings: dict[int, str]) -> frozenset[int]:
     """Where headings stand that came before, under the same heading, with a field's text below them."""
+    if len(set(map(str.casefold, headings.values()))) == len(headings):
+        return frozenset()
     path: list[tuple[int, str]] = []
     filled: set[tuple[tuple[int, str], ...]] = set()
     found: set[int] = set()

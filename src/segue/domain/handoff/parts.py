@@ -6,6 +6,7 @@ import re
 
 from segue.domain.handoff.draft import Piece, cut
 from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.vocabulary import says_nothing
 
 PART_LABELS: dict[Topic, dict[str, str]] = {
     Topic.DECISIONS: {
@@ -51,9 +52,11 @@ PART_LABELS: dict[Topic, dict[str, str]] = {
         "fix": "suggested_resolution",
         "next": "suggested_resolution",
         "unblock": "suggested_resolution",
+        "blocking tasks": "blocking_tasks",
+        "blocks": "blocking_tasks",
         "needed": "suggested_resolution",
     },
-    Topic.NEXT: {"priority": "priority"},
+    Topic.NEXT: {"priority": "priority", "depends on": "depends_on", "dependencies": "depends_on"},
     Topic.FAILED: {"why": "why", "reason": "why", "because": "why", "result": "why", "outcome": "why"},
     Topic.PATTERNS: {"location": "location", "where": "location"},
 }
@@ -79,10 +82,18 @@ _LABEL = re.compile(
 )
 
 
+_TICKS = re.compile(r"`+")
+_NAMES = frozenset({"depends_on", "blocking_tasks"})
+"""Parts that are lists of names."""
+_WORD_PARTS = frozenset({"priority", "severity", "blocking"})
+"""Parts that are one word: if more lines follow, the statement is left whole, so that no word is lost."""
+_MOST_NAMES = 100
+
+
 def parts_of(topic: Topic, text: str, piece: Piece) -> list[tuple[str, Piece]]:
     """The parts that a statement names on lines of their own; none if it is of one piece."""
     labels = PART_LABELS.get(topic)
-    if labels is None or "\n" not in piece.text or (topic is Topic.NEXT and "riority" not in piece.text):
+    if labels is None or "\n" not in piece.text:
         return []
     marks = [
         (m, part)
@@ -95,6 +106,38 @@ def parts_of(topic: Topic, text: str, piece: Piece) -> list[tuple[str, Piece]]:
     for at, (mark, part) in enumerate(marks):
         stop = marks[at + 1][0].start() if at + 1 < len(marks) else piece.end
         value = cut(text, mark.end(), stop)
+        if part in _WORD_PARTS and "\n" in value.text:
+            return []
         if value.text and part not in dict(found):
-            found.append((part, value))
+            found += [(part, each) for each in (names_in(value) if part in _NAMES else [value])]
     return found if found[0][1].text else []
+
+
+def names_in(piece: Piece) -> list[Piece]:
+    """The names in a list of names: code spans if there are some, else what stands between commas."""
+    if spans := code_spans_in(piece):
+        return spans
+    found: list[Piece] = []
+    at = piece.start
+    for name in piece.text.split(",", _MOST_NAMES):
+        bare = name.strip()
+        begin = at + name.find(bare)
+        if not says_nothing(bare):
+            found.append(Piece(bare, begin, begin + len(bare)))
+        at += len(name) + 1
+    return found
+
+
+def code_spans_in(piece: Piece) -> list[Piece]:
+    """What stands inside the code spans of `piece`."""
+    runs = [(m.start(), m.end()) for m in _TICKS.finditer(piece.text)]
+    found: list[Piece] = []
+    at = 0
+    while at < len(runs):
+        begin, size = runs[at][1], runs[at][1] - runs[at][0]
+        near = range(at + 1, min(len(runs), at + _MOST_NAMES))
+        close = next((k for k in near if runs[k][1] - runs[k][0] == size), None)
+        if close is not None:
+            found.append(cut(piece.text, begin, runs[close][0]))
+        at = at + 1 if close is None else close + 1
+    return [Piece(text, piece.start + begin, piece.start + end) for text, begin, end in found if text]

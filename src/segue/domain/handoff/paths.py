@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from segue.domain.handoff.draft import Piece
 from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
 
-_RIM = r"\s`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
-_TOKEN = re.compile(
-    rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:Makefile|Dockerfile|LICENSE"
-    rf"|Jenkinsfile)(?![^{_RIM}]))"
-)
+_RIM_SIGNS = "`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
+_RIM = r"\s" + re.escape(_RIM_SIGNS)
+_JOINT = re.compile(rf"[./][^{_RIM}]++")
+_WITHOUT_DOT = ("Makefile", "Dockerfile", "LICENSE", "Jenkinsfile")
+_TOKEN = re.compile(rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{'|'.join(_WITHOUT_DOT)})(?![^{_RIM}]))")
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
 _NAME = re.compile(r"[\w.@%+{}*,\[\]~$/\\-]+")
@@ -30,17 +30,27 @@ def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piec
 
     Of a link whose words are a path, only the words count.
     """
-    end = len(text) if end is None else end
     last = -9
-    for found in _TOKEN.finditer(text[start:end]):
-        if found.end() - found.start() > 400:
+    for at, stop in _tokens(text, start, len(text) if end is None else end):
+        if stop - at > 400 or (last > at - 5 and "](" in text[last:at]):
             continue
-        at = start + found.start()
-        if last > at - 5 and "](" in text[last:at]:
-            continue
-        for piece in _paths(found[0], at, at > 0 and text[at - 1] == "`"):
+        for piece in _paths(text[at:stop], at, at > 0 and text[at - 1] == "`"):
             last = piece.end
             yield piece
+
+
+def _tokens(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Start and end of each word with a dot or a slash in it that is not its last character."""
+    if any(text.find(name, start, end) >= 0 for name in _WITHOUT_DOT):
+        yield from ((start + m.start(), start + m.end()) for m in _TOKEN.finditer(text[start:end]))
+        return
+    floor = start
+    for found in _JOINT.finditer(text, start, end):
+        begin = found.start()
+        while begin > floor and not ((before := text[begin - 1]) in _RIM_SIGNS or before.isspace()):
+            begin -= 1
+        floor = found.end()
+        yield begin, floor
 
 
 def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import Reading
@@ -38,8 +38,7 @@ _FILES = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 _SOFT_WHEN_AHEAD = SOFT | {Topic.CHECKS, Topic.CREATED, Topic.CHANGED, Topic.MODIFIED, Topic.CONSTRAINTS}
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What the text under a heading is about, until a heading of the same rank."""
 
     level: int

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from segue.domain.handoff.commands import commands_in_code
-from segue.domain.handoff.draft import Draft, Evidence, Piece, cut
+from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.files import add_listed_files, files_told
 from segue.domain.handoff.items import split_items
 from segue.domain.handoff.labels import Label, bold_line, label_at, lines_of
@@ -62,7 +62,7 @@ class SectionReader:
         self._seen = {"tags": 0, "sections": 0, "labels": 0}
         self._scopes = Scopes()
         self._title_level = 0
-        self._words: dict[int, str] = {}
+        self._words: dict[int, tuple[str, Piece]] = {}
         self._repeated: frozenset[int] = frozenset()
 
     def read(self, blocks: list[Block]) -> None:
@@ -71,8 +71,8 @@ class SectionReader:
         top = min((block.level for block in headings), default=0)
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
-        self._words = {b.start: heading_words(cut(self._text, b.start, b.end).text) for b in headings}
-        self._repeated = repeated_sections(blocks, self._words)
+        self._words = {block.start: self._read_words(block) for block in headings}
+        self._repeated = repeated_sections(blocks, {at: words for at, (words, _) in self._words.items()})
         self._walk(blocks)
         if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
             for entry in list(self._draft.of(Topic.DONE)):
@@ -111,9 +111,12 @@ class SectionReader:
         if reading is not None:
             self._seen["labels" if level == LABEL_LEVEL else "sections"] += 1
 
-    def _heading(self, block: Block) -> None:
+    def _read_words(self, block: Block) -> tuple[str, Piece]:
         piece = cut(self._text, block.start, block.end)
-        words = self._words.get(block.start) or heading_words(piece.text)
+        return heading_words(piece.text), piece
+
+    def _heading(self, block: Block) -> None:
+        words, piece = self._words.get(block.start) or self._read_words(block)
         reading = read_heading(words)
         if block.level == self._title_level and not (reading and reading.exact):
             self._title(words, piece)
@@ -134,7 +137,7 @@ class SectionReader:
 
     def _title(self, words: str, piece: Piece) -> None:
         """A document's title names its subject; only a part of it that is a heading by itself is read."""
-        self._draft.evidence.append(Evidence(words, piece.start, piece.end, TITLE))
+        self._draft.judge(words, piece.start, piece.end, TITLE)
         topic = None
         for part in _VALUED.split(words):
             reading = read_heading(part.strip())
@@ -143,11 +146,11 @@ class SectionReader:
         self._open(self._title_level, words, topic, weak=True)
 
     def _judge_heading(self, words: str, piece: Piece, reading: Reading | None) -> None:
-        valued = _VALUED.search(words)
-        if reading and reading.topic is Topic.STATUS and valued:
-            self._draft.evidence.append(Evidence(words[valued.end() :], piece.start, piece.end, 6))
+        valued = _VALUED.search(words) if reading and reading.topic is Topic.STATUS else None
+        if valued:
+            self._draft.judge(words[valued.end() :], piece.start, piece.end, 6)
         else:
-            self._draft.evidence.append(Evidence(words, piece.start, piece.end, HEADING_WEIGHT))
+            self._draft.judge(words, piece.start, piece.end, HEADING_WEIGHT)
 
     def _tag(self, block: Block) -> None:
         name = block.info
@@ -163,13 +166,14 @@ class SectionReader:
         if not piece.text:
             return
         single = "\n" not in piece.text
-        if single and (words := bold_line(text, piece.start, piece.end)):
+        stressed = piece.text[0] in "*_"
+        if single and stressed and (words := bold_line(text, piece.start, piece.end)):
             self._bold_heading(words, piece)
             return
         if single and piece.text[-1] in ":\uff1a" and after is not None and after.kind in (LIST, CODE, TABLE):
             self._introduction(piece)
             return
-        if single and _FOOTER.fullmatch(piece.text):
+        if single and stressed and _FOOTER.fullmatch(piece.text):
             self._other(piece, "footer")
             return
         label = label_at(text, piece.start, piece.end)
@@ -244,7 +248,7 @@ class SectionReader:
     def _judge(self, value: Piece, reading: Reading) -> None:
         if value.text:
             weight = 8 if reading.exact else 4
-            self._draft.evidence.append(Evidence(value.text[:200], value.start, value.end, weight))
+            self._draft.judge(value.text[:200], value.start, value.end, weight)
 
     def _list(self, block: Block) -> None:
         for item in block.children:
@@ -342,11 +346,11 @@ class SectionReader:
             and topic in (Topic.STATUS, Topic.NEXT)
             and is_status_alone(self._text[start:end].strip())
         ):
-            self._draft.evidence.append(Evidence(self._text[start:end], start, end, 6))
+            self._draft.judge(self._text[start:end], start, end, 6)
             return
         if topic is Topic.STATUS:
             said = " ".join(self._text[start : min(end, start + 300)].split())
-            self._draft.evidence.append(Evidence(said, start, end, 5))
+            self._draft.judge(said, start, end, 5)
         add_statement(self._draft, self._text, topic, (start, end), checked)
         if topic in FILE_TOPICS and self._scopes.inside_account():
             add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
@@ -361,7 +365,7 @@ class SectionReader:
             self._text.find("%", start, min(end, start + 120)) > 0
             and "progress" in self._scopes.heading.casefold()
         ):
-            self._draft.evidence.append(Evidence(self._text[start : start + 120], start, end, 4))
+            self._draft.judge(self._text[start : start + 120], start, end, 4)
 
     def _other(self, piece: Piece, heading: str = "") -> None:
         if piece.text:

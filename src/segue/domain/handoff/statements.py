@@ -8,7 +8,7 @@ from segue.domain.handoff.commands import commands_in
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.files import add_files, add_new_files
 from segue.domain.handoff.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
-from segue.domain.handoff.parts import parts_of
+from segue.domain.handoff.parts import PART_LABELS, parts_of
 from segue.domain.handoff.paths import paths_in
 
 _BOX = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
@@ -31,6 +31,7 @@ _DONE_LEAD = re.compile(
     r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
     re.IGNORECASE,
 )
+_RIM = " \t*.!)(]`,;:~"
 _TAIL = re.compile(
     r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed"
     r"|finished|shipped|merged)"
@@ -38,8 +39,18 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 
+_TAIL_WORDS = (
+    *("done", "complete", "completed", "finished", "shipped", "merged", "todo", "pending", "not started"),
+    *("in progress", "planned", "deferred", "open", "partial", "wip", "blocked"),
+)
+"""What `_TAIL` ends with, but for signs: a cheap first look."""
 _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
 _PROGRESS = frozenset({Topic.TASKS, Topic.NEXT, Topic.DONE, Topic.STATUS})
+_PLAIN_TOPICS = frozenset(
+    {Topic.DECISIONS, Topic.GOTCHAS, Topic.FAILED, Topic.PATTERNS, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF}
+)
+"""Topics that an item's own marks do not change."""
+_WITHOUT_PARTS = frozenset({*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF})
 _MAY_BE_BLOCKED = frozenset({Topic.NEXT, Topic.STATUS, Topic.CONTEXT})
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
@@ -48,26 +59,31 @@ def add_statement(
     draft: Draft, text: str, topic: Topic, place: tuple[int, int], checked: bool | None = None
 ) -> None:
     """Adds what `text` says at `place` on `topic`, where its own marks say that it belongs."""
-    start, checked, marked = _skip_marks(text, place, checked)
-    piece = cut(text, start, place[1])
-    if not piece.text:
+    start, end = place
+    marked = ""
+    if text[start : start + 1] in _FIRST:
+        start, checked, marked = _skip_marks(text, place, checked)
+    piece = cut(text, start, end)
+    words = piece[0]
+    if not words:
         return
-    topic = _own_topic(topic, piece.text, checked, marked)
-    if topic in FILE_TOPICS:
+    if topic not in _PLAIN_TOPICS:
+        topic = _own_topic(topic, words, checked, marked)
+    if topic in PART_LABELS and "\n" in words:
+        draft.add(topic, piece, parts_of(topic, text, piece))
+    elif topic in _WITHOUT_PARTS:
+        draft.add(topic, piece)
+    elif topic in FILE_TOPICS:
         add_files(draft, text, topic, piece)
     elif topic is Topic.CHECKS:
         for command, parts in commands_in(text, piece):
             draft.add(Topic.CHECKS, command, parts)
     elif topic is Topic.READING:
         _add_reading(draft, text, piece)
-    elif topic not in (Topic.ASIDE, Topic.WHOLE):
-        draft.add(topic, piece, parts_of(topic, text, piece))
 
 
 def _skip_marks(text: str, place: tuple[int, int], checked: bool | None) -> tuple[int, bool | None, str]:
     start, end = place
-    if text[start : start + 1] not in _FIRST:
-        return start, checked, ""
     box = _BOX.match(text, start, end)
     if box:
         start = box.end()
@@ -91,12 +107,16 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
     line = words[:200].split("\n", 1)[0].rstrip()
     if _DONE_LEAD.match(line):
         return True
-    tail = _TAIL.search(line[-40:])
+    end = line[-40:]
+    core = end.rstrip(_RIM)
+    if core[-1:].isalnum() and not core.lower().endswith(_TAIL_WORDS):
+        return None
+    tail = _TAIL.search(end)
     return None if tail is None else tail["done"] is not None
 
 
 def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
-    if topic in _MAY_BE_BLOCKED and not checked and _BLOCKED.match(words):
+    if topic in _MAY_BE_BLOCKED and not checked and _says_blocked(words):
         return Topic.BLOCKERS
     if topic in _PROGRESS:
         return _by_progress(topic, words, checked, marked)
@@ -107,14 +127,19 @@ def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> T
     return Topic.DECISIONS if topic is Topic.QUESTIONS and checked else topic
 
 
+def _says_blocked(words: str) -> bool:
+    lead = words[:100].lower()
+    return ("block" in lead or "waiting" in lead) and _BLOCKED.match(words) is not None
+
+
 def _by_warning(words: str, checked: bool | None, marked: str) -> Topic:
     if checked is not None:
         return Topic.DONE if checked else Topic.NEXT
     warns = (
         "\u26a0" in marked
-        or "\u26a0" in words[:200]
+        or (not words.isascii() and "\u26a0" in words[:200])
         or _FORBIDS.match(words)
-        or _FORBIDS_WIDE.search(words[:120])
+        or (not words.isascii() and _FORBIDS_WIDE.search(words[:120]))
     )
     return Topic.GOTCHAS if warns else Topic.CONTEXT
 

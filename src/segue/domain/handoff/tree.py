@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_DEPTH = 30
 MAX_VALUES = 100_000
@@ -11,8 +12,7 @@ MAX_CHARS = 1_000_000
 """No handoff comes near these; what does is refused, with a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A text, a number, a word. `start` and `end` enclose its characters, without quotes."""
 
     text: str

@@ -37,6 +37,7 @@ _NOTHING_LEAD = re.compile(
     r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
 )
 _LONGEST_HEADING = 160
+_LONGEST_WORD_FOR_NOTHING = 40
 _RANK = {topic: rank for rank, topic in enumerate(Topic)}
 
 
@@ -64,8 +65,13 @@ class _Tables:
 
 def words_of(heading: str) -> list[str]:
     """The words that headings are compared by: lower case, no numbers, no signs, no apostrophes."""
-    plain = unicodedata.normalize("NFKC", _HUMP.sub(" ", heading[:_LONGEST_HEADING])).casefold()
-    plain = plain.replace("'", "").replace("\u2019", "")
+    heading = heading[:_LONGEST_HEADING]
+    if " " not in heading:
+        heading = _HUMP.sub(" ", heading)
+    if heading.isascii():
+        plain = heading.lower().replace("'", "")
+    else:
+        plain = unicodedata.normalize("NFKC", heading).casefold().replace("'", "").replace("\u2019", "")
     return [word for word in _WORD.findall(plain) if not word.isdigit()]
 
 
@@ -181,12 +187,19 @@ def _negated(topic: Topic, before: str) -> Topic:
     return Topic.NEXT if topic is Topic.DONE and before in _NOT else topic
 
 
+NOTHING_LONGEST = 200
+"""A text of this length says something."""
+
+
 def says_nothing(text: str) -> bool:
     """True for what an agent writes where it has nothing to say: `None.`, `- Нет`, `[]`, `無し`."""
-    if len(text) > 40:
-        return len(text) < 200 and _NOTHING_LEAD.match(text) is not None
+    size = len(text)
+    if size > _LONGEST_WORD_FOR_NOTHING:
+        return size < NOTHING_LONGEST and _NOTHING_LEAD.match(text) is not None
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
-    return not any(c.isalnum() for c in words) or words in NOTHING or _NOTHING_LEAD.match(text) is not None
+    if words in NOTHING or not (words[:1].isalnum() or any(map(str.isalnum, words))):
+        return True
+    return ("." in text or ";" in text) and _NOTHING_LEAD.match(text) is not None
 
 
 @lru_cache(maxsize=2048)
