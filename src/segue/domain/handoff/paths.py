@@ -12,7 +12,9 @@ _RIM_SIGNS = "`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u2
 _RIM = r"\s" + re.escape(_RIM_SIGNS)
 _JOINT = re.compile(rf"[./][^{_RIM}]++")
 _WITHOUT_DOT = ("Makefile", "Dockerfile", "LICENSE", "Jenkinsfile")
-_TOKEN = re.compile(rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{'|'.join(_WITHOUT_DOT)})(?![^{_RIM}]))")
+_TOKEN = re.compile(
+    rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{'|'.join(_WITHOUT_DOT)})(?![^{_RIM}]))"
+)
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
 _NAME = re.compile(r"[\w.@%+{}*,\[\]~$/\\-]+")
