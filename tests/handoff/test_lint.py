@@ -19,6 +19,7 @@ from segue.domain.handoff.lint_output import CheckedFile, Position, format_probl
 from segue.domain.handoff.lint_patch import Patched, patch_source
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Severity
+from segue.domain.handoff.rules_explained import EXPLANATIONS
 from tests.handoff.strategies import handoffs
 
 PAGE = Path(__file__).parents[2] / "docs" / "lint.md"
@@ -57,6 +58,13 @@ def test_the_page_explains_every_rule_with_both_examples() -> None:
 def test_the_page_gives_every_rule_in_its_own_words() -> None:
     for rule, body in zip(RULES, parts_of_page().values(), strict=True):
         assert rule.doc.rstrip(".") in " ".join(body.split())
+
+
+def test_the_program_explains_a_rule_as_the_page_does() -> None:
+    for (code, explained), body in zip(EXPLANATIONS.items(), parts_of_page().values(), strict=True):
+        assert code in RULES_BY_CODE
+        assert " ".join(explained.text.split()) == " ".join(body.partition("\nFails:")[0].split())
+        assert _EXAMPLE.findall(body) == [("Fails", explained.fails), ("Passes", explained.passes)]
 
 
 @pytest.mark.parametrize(("code", "word", "text"), examples())
