@@ -11,6 +11,7 @@ from segue import __version__
 from segue.interfaces.cli.app import run_cli
 
 if TYPE_CHECKING:
+    from segue.adapters.tokens import TokenCounter
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
     from segue.settings import Settings
@@ -45,6 +46,12 @@ class LazyParts:
         from segue.bootstrap import configure_logs
 
         configure_logs(settings, verbose=verbose or "--debug" in sys.argv)
+
+    def token_counter(self, model: str | None) -> TokenCounter:
+        """The counter for a model; loaded when tokens are counted."""
+        from segue.adapters.tokens import counter_for
+
+        return counter_for(model)
 
 
 def main() -> None:
