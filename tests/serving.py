@@ -23,7 +23,7 @@ class ServedSegue:
 
     def __init__(self, project: Path, data_dir: Path, **settings: str) -> None:
         self.project = project
-        self._data_dir = data_dir
+        self.data_dir = data_dir
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self.client = httpx.Client(timeout=30)
@@ -51,7 +51,7 @@ class ServedSegue:
 
     def environment(self) -> dict[str, str]:
         """The environment of `segue` on the same data."""
-        return os.environ | {"SEGUE_DATA_DIR": str(self._data_dir)} | self._settings
+        return os.environ | {"SEGUE_DATA_DIR": str(self.data_dir)} | self._settings
 
     def kill(self) -> None:
         """kill -9: no goodbye, no cleaning up."""

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, settings
 
 from segue.domain.errors import UnknownName
-from segue.domain.handoff.extraction import Span
+from segue.domain.handoff.draft import Span
 from segue.domain.handoff.lint import Problem, check_handoff, has_errors, select_rules
 from segue.domain.handoff.lint_fix import Fix, fix_handoff
 from segue.domain.handoff.lint_output import CheckedFile, Position, format_problems, locate

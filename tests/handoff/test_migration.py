@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import yaml
 
-from segue.domain.handoff.extraction import Extraction, Notation, Span
+from segue.domain.handoff.draft import Span
+from segue.domain.handoff.extraction import Extraction, Notation
+from segue.domain.handoff.grounding import keep_grounded
 from segue.domain.handoff.migration import (
     finish_migration,
-    keep_grounded,
     migrate_task_file,
     plan_migration,
     structuring_prompt,

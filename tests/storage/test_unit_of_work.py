@@ -331,20 +331,36 @@ class TestAuditTrail:
         assert entries[0].payload is None
 
 
+def cut_connections(postgres: str, postgres_url: str) -> None:
+    """End every connection to a database, as a restart of its server does."""
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        assert admin.execute(end, [make_url(postgres_url).database]).fetchall()
+
+
 class TestAServerThatGoesAway:
-    async def test_lost_connections_are_a_storage_error_once_and_then_made_anew(
+    async def test_lost_connections_are_made_anew(self, postgres: str, postgres_url: str) -> None:
+        database = await open_database(postgres_url)
+        await add_pipelines(database, 1)
+        cut_connections(postgres, postgres_url)
+        await add_pipelines(database, 1)
+        await database.close()
+
+    async def test_a_connection_lost_in_a_transaction_is_one_sentence_and_undoes_it(
         self, postgres: str, postgres_url: str
     ) -> None:
         database = await open_database(postgres_url)
-        await add_pipelines(database, 1)
-        name = make_url(postgres_url).database
-        with psycopg.connect(postgres, autocommit=True) as admin:
-            end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
-            assert admin.execute(end, [name]).fetchall()
+
+        async def be_cut_off() -> None:
+            async with database.begin() as work:
+                await work.workers.all()
+                cut_connections(postgres, postgres_url)
+                await work.workers.all()
+
         with pytest.raises(StorageError, match="cannot use the database postgresql") as caught:
-            await add_pipelines(database, 1)
+            await be_cut_off()
         assert "\n" not in str(caught.value)
-        await add_pipelines(database, 1)
+        assert len(await add_pipelines(database, 1)) == 1
         await database.close()
 
 

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from segue.application.ports import Message, Reply, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
 
+_GONE = "its scripted session ended with the process it lived in"
+
 
 class FileText(BaseModel):
     """A file of the working directory and its text."""
@@ -109,9 +111,11 @@ class ScriptedBackend:
         """Begin to play the script."""
         if message.id in self._tasks:
             return
+        if session not in self._numbers:
+            raise SessionLost(_GONE)
         actions = self._script_of(request)
         self.received.setdefault(request.agent_name, []).append(message.text)
-        player = _Player(Path(request.working_dir), self._numbers.get(session, 1))
+        player = _Player(Path(request.working_dir), self._numbers[session])
         self._tasks[message.id] = asyncio.create_task(player.play(actions))
         self._messages.setdefault(session, []).append(message.id)
 
@@ -119,7 +123,7 @@ class ScriptedBackend:
         """The words of the script."""
         task = self._tasks.get(message_id)
         if task is None:
-            raise SessionLost("its scripted session ended with the process it lived in")
+            raise SessionLost(_GONE)
         await asyncio.wait({task})
         if task.cancelled():
             raise AgentFailed("its session was aborted")

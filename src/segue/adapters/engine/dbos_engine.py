@@ -70,6 +70,7 @@ class DbosEngine:
             self._register()
             DBOS.launch()
         except DBAPIError as error:
+            _destroy()
             raise StorageError(f"cannot open the engine's database: {error.orig}") from error
 
     def _register(self) -> None:
@@ -142,14 +143,20 @@ class DbosEngine:
 
     async def shutdown(self) -> None:
         """Stop everything that runs here; the records say how to go on."""
-        from dbos import DBOS
-
         self._stopping = True
         await asyncio.gather(*(self.stop(claim) for claim in list(self._turns)))
         await self._idle.wait()
         # DBOS made its own threads the loop's default; they end with it, and others still need some.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
-        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+        await asyncio.to_thread(_destroy)
+
+
+def _destroy() -> None:
+    """End DBOS and take back what it did to logging, so that this process could start it anew."""
+    from dbos import DBOS
+
+    DBOS.destroy(destroy_registry=True)
+    logging.getLogger("dbos").handlers.clear()
 
 
 def _create_engine(url: str) -> sa.Engine | None:

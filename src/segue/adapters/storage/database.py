@@ -124,7 +124,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
-    except Exception:
+    except BaseException:
         connection.close()  # the pool does not know it yet, so nobody else would
         raise
 

@@ -1,6 +1,7 @@
 """The handoff: the canonical record, how it is read from a reply, checked, and written for the next agent."""
 
-from segue.domain.handoff.extraction import Extraction, Notation, Span, extract_handoff
+from segue.domain.handoff.draft import Span
+from segue.domain.handoff.extraction import Extraction, Notation, extract_handoff
 from segue.domain.handoff.lint import Problem, check_handoff
 from segue.domain.handoff.lint_fix import Fix, fix_handoff
 from segue.domain.handoff.model import Handoff

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
-from segue.domain.handoff.items import split_items
+from segue.domain.handoff.assembly import assemble
+from segue.domain.handoff.draft import Draft, Span
+from segue.domain.handoff.envelope import find_documents
+from segue.domain.handoff.markdown import MAX_BLOCKS, MAX_CHARS, parse_markdown
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.notations import field_of
+from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.prose import read_prose
+from segue.domain.handoff.sections import SectionReader
 
-_TEXT_FIELDS = frozenset({"goal", "next_agent_context"})
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_TOLD_IN_PROSE = frozenset(
+    {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS}
+)
+"""What sections are about; a text with two of them is no free prose."""
 
 
 class Notation(StrEnum):
     """How a handoff was written."""
 
+    YAML = "yaml"
+    JSON = "json"
+    TAGS = "tags"
     SECTIONS = "sections"
+    LABELS = "labels"
+    PROSE = "prose"
     NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The characters `[start, end)` of the source that a statement came from."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,46 +44,82 @@ class Extraction:
     notation: Notation
     """How it was written."""
     spans: Mapping[str, Span] = field(default_factory=dict)
-    """Field or item (`decisions_made[1]`) -> where it stands in the source."""
+    """Field or item (`decisions_made[1].rationale`) -> where it stands in the source."""
     notes: tuple[str, ...] = ()
     """What was guessed or mended."""
 
 
 def extract_handoff(text: str) -> Extraction:
-    """The handoff in `text`. Never raises; the first non-empty occurrence of a field wins."""
-    values: dict[str, Any] = {}
-    spans: dict[str, Span] = {}
-    for heading, start, end in _sections(text):
-        name = field_of(heading)
-        if name is None or name in values:
-            continue
-        items = split_items(text[start:end], start)
-        if not items:
-            continue
-        if name in _TEXT_FIELDS:
-            values[name] = text[items[0].start : items[-1].end]
-            spans[name] = Span(items[0].start, items[-1].end)
-        else:
-            values[name] = tuple(item.text for item in items)
-            spans |= {f"{name}[{i}]": Span(item.start, item.end) for i, item in enumerate(items)}
-    if not values:
-        return Extraction(handoff=None, notation=Notation.NONE)
-    return Extraction(handoff=Handoff.model_validate(values), notation=Notation.SECTIONS, spans=spans)
+    """The handoff in `text`. Never raises; weaker notations only fill what stronger ones left empty."""
+    notes: list[str] = []
+    source = _readable(text, notes)
+    found = find_documents(source)
+    drafts: list[tuple[Notation, Draft]] = [(Notation(d.notation), d.draft) for d in found.documents]
+    start, end = found.body
+    if start < end:
+        blocks, whole = parse_markdown(source, start, end)
+        if not whole:
+            notes.append(f"only the first {MAX_BLOCKS} blocks were read")
+        sections = Draft()
+        reader = SectionReader(source, sections, found.taken)
+        reader.read(blocks)
+        drafts.append((Notation(reader.notation()), sections))
+        drafts.append((Notation.PROSE, _prose(source, sections, drafts)))
+    inner = _inside_prompt(source, drafts)
+    if inner is not None:
+        drafts.append((Notation.SECTIONS, inner))
+    handoff, spans = assemble(source, [draft for _, draft in drafts])
+    notes += [*found.notes, *(note for _, draft in drafts for note in draft.notes)]
+    if handoff.model_copy(update={"other_sections": ()}).is_empty():
+        return Extraction(handoff=None, notation=Notation.NONE, notes=tuple(notes))
+    return Extraction(handoff=handoff, notation=_main(drafts), spans=spans, notes=tuple(notes))
 
 
-def _sections(text: str) -> Iterator[tuple[str, int, int]]:
-    """(heading, start, end) of the text under each ATX heading; a `#` in a code fence is no heading."""
-    heading: str | None = None
-    start = begin = 0
-    fenced = False
-    for line in text.splitlines(keepends=True):
-        bare = line.strip()
-        if bare.startswith(("```", "~~~")):
-            fenced = not fenced
-        elif bare.startswith("#") and not fenced:
-            if heading is not None:
-                yield heading, start, begin
-            heading, start = bare.strip("#").strip(), begin + len(line)
-        begin += len(line)
-    if heading is not None:
-        yield heading, start, len(text)
+def _readable(text: str, notes: list[str]) -> str:
+    if len(text) > MAX_CHARS:
+        notes.append(f"only the first {MAX_CHARS} of {len(text)} characters were read")
+        text = text[:MAX_CHARS]
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        notes.append("half surrogate pairs were replaced")
+        return _HALF_PAIR.sub("\ufffd", text)
+    return text
+
+
+def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -> Draft:
+    """What stands under no heading that means anything, read by sentence; taken out of the other sections."""
+    prose = Draft()
+    known = {topic for _, draft in drafts for topic in draft.topics()}
+    if len(known & _TOLD_IN_PROSE) > 1:
+        return prose
+    sections.others = [
+        (heading, piece) for heading, piece in sections.others if not read_prose(prose, source, piece)
+    ]
+    return prose
+
+
+def _inside_prompt(source: str, drafts: list[tuple[Notation, Draft]]) -> Draft | None:
+    """A prompt for the next session may be the only place that lists the next steps."""
+    if any(Topic.NEXT in draft.topics() for _, draft in drafts):
+        return None
+    prompt = next((entry.whole for _, draft in drafts for entry in draft.of(Topic.BRIEF)), None)
+    if prompt is None or "\n" not in prompt.text:
+        return None
+    inner = Draft()
+    SectionReader(source, inner).read(parse_markdown(source, prompt.start, prompt.end)[0])
+    if Topic.NEXT not in inner.topics():
+        return None
+    inner.others.clear()
+    inner.evidence.clear()
+    return inner
+
+
+def _main(drafts: list[tuple[Notation, Draft]]) -> Notation:
+    """The notation that gave the most fields; the more trusted of equals."""
+    best, most = Notation.NONE, 0
+    for notation, draft in drafts:
+        count = len(draft.topics()) * 2 + bool(draft.evidence)
+        if count > most:
+            best, most = notation, count
+    return best

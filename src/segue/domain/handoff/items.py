@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_MARKER = re.compile(r"(?P<indent>[ \t]{0,3})(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*")
+_MARKER = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
+_RULE_SIGNS = frozenset("|:- \t")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,8 +37,10 @@ def _trim(text: str, start: int, end: int, offset: int) -> Item | None:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each item: a new one begins at a marker, a row, or a paragraph after a blank line."""
     start: int | None = None
-    in_list = blank = False
+    blank = False
+    base: int | None = None
     fence = ""
     for begin, line in _lines(text):
         bare = line.strip()
@@ -46,26 +48,37 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
             fence = _next_fence(fence, bare)
             start = begin if start is None else start
             continue
-        marker = _MARKER.match(line)
-        if marker:
-            if start is not None:
-                yield start, begin
-            start, in_list = begin + marker.end(), True
-        elif not bare:
+        if not bare:
             blank = True
             continue
-        elif _is_row(bare):
+        marker = _top_marker(line, base)
+        row = marker is None and _is_row(bare)
+        apart = blank and (base is None or line[:1] not in " \t")
+        if marker or row or start is None or apart:
             if start is not None:
                 yield start, begin
-            start, in_list = (None if _TABLE_RULE.fullmatch(bare) else begin), False
-        elif start is None:
-            start, in_list = begin, False
-        elif blank and not (in_list and line[:1] in " \t"):
-            yield start, begin
-            start, in_list = begin, False
+            base = _width(marker["indent"]) if marker else None
+            start = _first(begin, marker, is_rule=row and "-" in bare and set(bare) <= _RULE_SIGNS)
         blank = False
     if start is not None:
         yield start, len(text)
+
+
+def _top_marker(line: str, base: int | None) -> re.Match[str] | None:
+    """The marker of an item, unless it is nested in the one before: it begins further in."""
+    marker = _MARKER.match(line)
+    return marker if marker and (base is None or _width(marker["indent"]) < base + 2) else None
+
+
+def _width(indent: str) -> int:
+    return len(indent.expandtabs(4))
+
+
+def _first(begin: int, marker: re.Match[str] | None, *, is_rule: bool) -> int | None:
+    """Where the words of an item begin; a table's rule has none."""
+    if is_rule:
+        return None
+    return begin + marker.end() if marker else begin
 
 
 def _is_row(bare: str) -> bool:

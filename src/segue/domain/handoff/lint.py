@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from segue.domain.errors import UnknownName
-from segue.domain.handoff.extraction import Span
+from segue.domain.handoff.draft import Span
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Rule, Severity
 

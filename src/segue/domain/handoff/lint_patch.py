@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from segue.domain.handoff.extraction import Span
+from segue.domain.handoff.draft import Span
 from segue.domain.handoff.lint import find_span
 from segue.domain.handoff.lint_fix import Fix
 

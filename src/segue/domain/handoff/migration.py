@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from segue.domain.handoff.extraction import Extraction, Span, extract_handoff
+from segue.domain.handoff.draft import Span
+from segue.domain.handoff.extraction import Extraction, extract_handoff
+from segue.domain.handoff.grounding import keep_grounded, words_in
 from segue.domain.handoff.lint import Problem, check_handoff
-from segue.domain.handoff.model import Handoff, Part, Section
+from segue.domain.handoff.model import Handoff, Section
 from segue.domain.handoff.rendering_template import YAML_TEMPLATE
 from segue.domain.handoff.rendering_text import fence_for
 from segue.domain.handoff.taskfile import find_handoff_part, rewrite_task_file
 
 _FREE_FORM = frozenset({"prose", "sections", "labels", "none"})
 _SENTENCE = re.compile(r"[^\n.!?。]+(?:[.!?。]+(?=\s|$)|\n|[.!?。]|$)")
-_WORDS = re.compile(r"\w+")
 _ENOUGH_WORDS = 4
-_GROUNDED_SHARE = 0.6
 
 
 class Structurer(Protocol):
@@ -123,36 +123,6 @@ def migrate_task_file(
     )
 
 
-def keep_grounded(handoff: Handoff, source: str) -> Handoff:
-    """The handoff without the statements whose words are not in `source`: models like to add some."""
-    known = set(_words(source))
-    values: dict[str, Any] = {"outcome": handoff.outcome}
-    for name in Handoff.model_fields:
-        value = getattr(handoff, name)
-        if isinstance(value, tuple):
-            values[name] = tuple(item for item in value if _is_grounded(_headline(item), known))
-        elif name != "outcome" and value and _is_grounded(value, known):
-            values[name] = value
-    return Handoff.model_validate(values)
-
-
-def _headline(item: Any) -> str:
-    if isinstance(item, str):
-        return item
-    if isinstance(item, Section):
-        return item.text
-    return str(getattr(item, item.headline)) if isinstance(item, Part) else ""
-
-
-def _is_grounded(text: str, known: set[str]) -> bool:
-    words = _words(text)
-    return bool(words) and sum(word in known for word in words) / len(words) >= _GROUNDED_SHARE
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORDS.findall(text)]
-
-
 def _find_ambiguities(note: str, extraction: Extraction, rest: list[str]) -> Iterator[Ambiguity]:
     handoff = extraction.handoff
     if handoff is None:
@@ -203,5 +173,5 @@ def _uncovered(note: str, extraction: Extraction) -> Iterator[str]:
             at += 1
         sentence = match[0].strip()
         is_markup = sentence.startswith(("#", "```", "~~~", "|", "<", "---"))
-        if reach <= match.start() and not is_markup and len(_words(sentence)) >= _ENOUGH_WORDS:
+        if reach <= match.start() and not is_markup and len(words_in(sentence)) >= _ENOUGH_WORDS:
             yield sentence

@@ -203,7 +203,7 @@ def _explain(project: Path, detail: PipelineDetail, review: StepDetail, screen: 
             )
     if review.tries:
         screen.print(
-            "\n[bold]2. The reviewer never saw the developer's wall of text.[/] This is all it was given:\n"
+            "\n[bold]2. The reviewer saw no wall of text.[/] Of the developer's reply it was given this:\n"
         )
         screen.print(
             Panel(safe(_heart_of(review.tries[0].briefing)), title="briefing (excerpt)", title_align="left")

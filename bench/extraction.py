@@ -1,0 +1,242 @@
+"""Measures extraction on a folder of real handoffs: right answers, spans, speed.
+
+    python bench/extraction.py --corpus FOLDER [--split dev] [--speed] [--per-document] [--out FOLDER]
+
+FOLDER holds `documents/`, `labels/` and `split.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import pyromark
+import yaml
+
+from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
+from segue.domain.handoff.extraction import Extraction, extract_handoff
+from segue.domain.handoff.items import split_items
+from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.paths import paths_in
+from segue.domain.handoff.vocabulary import read_heading
+
+ALL = TEXT_FIELDS + PATH_FIELDS
+LISTS = {
+    "what_was_done": ("what_was_done",),
+    "decisions": ("decisions_made",),
+    "open_questions": ("open_questions",),
+    "next_steps": ("suggested_next_steps",),
+    "blockers": ("blockers",),
+    "gotchas": ("gotchas", "failed_approaches"),
+    "critical_context": ("critical_context", "constraints", "dependencies_for_next", "patterns_discovered"),
+}
+"""Label -> the fields of the record that it covers: the labels are coarser than the record."""
+
+
+def project(source: str, found: Extraction) -> dict[str, Any]:
+    """An extraction in the shape of the labels; items are cut out of the source by their spans."""
+    result: dict[str, Any] = {name: [] for name in ALL}
+    handoff = found.handoff
+    if handoff is None:
+        return result | {"outcome": None}
+    for label, names in LISTS.items():
+        for name in names:
+            for at in range(len(getattr(handoff, name))):
+                span = found.spans[f"{name}[{at}]"]
+                result[label].append(source[span.start : span.end])
+    brief = found.spans.get("next_agent_context")
+    if (
+        handoff.next_agent_context
+        and brief
+        and not any(
+            name.startswith("suggested_next_steps") and brief.start <= span.start < brief.end
+            for name, span in found.spans.items()
+        )
+    ):
+        result["next_steps"] += [item.text for item in split_items(handoff.next_agent_context)]
+    if handoff.goal:
+        result["goal"] = [item.text for item in split_items(handoff.goal)]
+    for section in handoff.other_sections:
+        reading = read_heading(section.heading)
+        if reading is None or reading.topic not in (Topic.ASIDE, Topic.CHECKS):
+            items = [item.text for item in split_items(section.text)]
+            result["critical_context"] += [text for text in items if len(text.split()) > 3]
+    result["files_created"] = [item.path for item in handoff.files_created]
+    result["files_modified"] = [item.path for item in handoff.files_modified]
+    known = {*result["files_created"], *result["files_modified"]}
+    result["files_mentioned"] = sorted({piece.text for piece in paths_in(source)} - known)
+    return result | {"outcome": handoff.outcome}
+
+
+def naive(source: str) -> dict[str, Any]:
+    """The baseline: four names as headings, any heading ends a section, each section one item."""
+    names = {"whatwasdone": "what_was_done", "decisionsmade": "decisions", "openquestions": "open_questions",
+             "nextagentcontext": "next_steps"}  # fmt: skip
+    result: dict[str, Any] = {name: [] for name in ALL} | {"outcome": None}
+    for part in re.split(r"^#{1,6}[ \t]+", source, flags=re.MULTILINE)[1:]:
+        heading, _, body = part.partition("\n")
+        name = names.get(re.sub(r"[\W_]", "", heading).lower())
+        if name and body.strip() and not result[name]:
+            result[name] = [body.strip()]
+    return result
+
+
+def load(corpus: Path) -> dict[str, str]:
+    """Id -> text of every document."""
+    return {
+        p.stem: p.read_bytes().decode("utf-8", "replace") for p in sorted((corpus / "documents").iterdir())
+    }
+
+
+def spans_broken(source: str, found: Extraction) -> list[str]:
+    """The spans whose text is not the item's, up to list markers, white space and escapes."""
+    if found.handoff is None:
+        return []
+    record = found.handoff.model_dump()
+    broken = []
+    for name, span in found.spans.items():
+        value = _value_at(record, name)
+        if isinstance(value, str) and name != "outcome" and not _tells(source[span.start : span.end], value):
+            broken.append(name)
+    return broken
+
+
+def _value_at(record: dict[str, Any], name: str) -> Any:
+    value: Any = record
+    for key in re.findall(r"\w+", name):
+        value = value[int(key)] if key.isdigit() else value[key]
+    return value
+
+
+def _tells(cut: str, text: str) -> bool:
+    return any(_letters(text) == _letters(form) for form in (cut, *_unescaped(cut)))
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text if c.isalnum())
+
+
+def _unescaped(cut: str) -> list[str]:
+    forms = [cut.replace("''", "'")]
+    try:
+        forms.append(str(json.loads(f'"{cut}"', strict=False)))
+    except ValueError:
+        with suppress(yaml.YAMLError):
+            forms.append(str(yaml.safe_load(f'"{cut}"')))
+    return forms
+
+
+def measure(corpus: Path, split: str, per_document: bool, out: Path | None) -> None:
+    """Prints how much of the labels is found, by us and by the baseline."""
+    documents = load(corpus)
+    ids = json.loads((corpus / "split.json").read_text())[split]
+    sums = {who: {name: Tally() for name in ALL} for who in ("segue", "naive")}
+    right: Counter[str] = Counter()
+    confusion: Counter[str] = Counter()
+    for key in ids:
+        gold = json.loads((corpus / "labels" / f"{key}.json").read_text())
+        source = documents[key]
+        answers = {"segue": project(source, extract_handoff(source)), "naive": naive(source)}
+        if out:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / f"{key}.json").write_text(json.dumps(answers["segue"], ensure_ascii=False, indent=1))
+        for who, answer in answers.items():
+            tallies = score(gold, answer)
+            for name in ALL:
+                sums[who][name].add(tallies[name])
+            right[who] += answer["outcome"] == gold["outcome"]
+            if who == "segue":
+                confusion[f"{gold['outcome']} -> {answer['outcome']}"] += answer["outcome"] != gold["outcome"]
+                if per_document:
+                    print(f"  {key} core4 {total(tallies, CORE).f1:.3f} all {total(tallies, ALL).f1:.3f} "
+                          f"outcome {gold['outcome']} -> {answer['outcome']}")  # fmt: skip
+    print(f"{len(ids)} labelled documents ({split}), one-to-one matching")
+    print(f"{'field':18}{'gold':>6}{'found':>7}{'P':>8}{'R':>8}{'F1':>8}")
+    for name in ALL:
+        tally = sums["segue"][name]
+        print(
+            f"{name:18}{tally.gold:6}{tally.predicted:7}{tally.precision:8.3f}{tally.recall:8.3f}{tally.f1:8.3f}"
+        )
+    for label, names in (
+        ("core4", CORE),
+        ("all fields", ALL),
+        ("without context", tuple(n for n in TEXT_FIELDS if n != "critical_context")),
+    ):
+        ours, base = total(sums["segue"], names), total(sums["naive"], names)
+        print(f"{label:18} micro F1 {ours.f1:.3f}   (naive baseline: seed 000's algorithm {base.f1:.3f})")
+    wrong = {case: n for case, n in confusion.items() if n}
+    share = {who: right[who] / len(ids) for who in sums}
+    print(
+        f"outcome accuracy {right['segue']}/{len(ids)} = {share['segue']:.3f} (naive {share['naive']:.3f})",
+        wrong,
+    )
+
+
+def check_spans(corpus: Path) -> int:
+    """Runs every document; prints how many spans are not their item's text."""
+    documents, spans, bad = load(corpus), 0, 0
+    notations: Counter[str] = Counter()
+    for key, source in documents.items():
+        found = extract_handoff(source)
+        notations[found.notation] += 1
+        broken = spans_broken(source, found)
+        spans += len(found.spans)
+        bad += len(broken)
+        for name in broken[:3]:
+            span = found.spans[name]
+            print(f"  {key} {name}: {source[span.start : span.end][:80]!r}")
+    print(f"{len(documents)} documents without an exception, {spans} spans, {bad} broken")
+    print("notations: " + ", ".join(f"{name} {count}" for name, count in notations.most_common()))
+    return bad
+
+
+def measure_speed(corpus: Path, rounds: int = 5) -> None:
+    """Prints megabytes a second beside the bare Markdown parser, best of some rounds."""
+    documents = list(load(corpus).values())
+    size = sum(len(source.encode()) for source in documents) / 1e6
+    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_TASKLISTS
+    parse = min(
+        _timed(lambda s: list(pyromark.events_with_range(s, options=options)), documents)
+        for _ in range(rounds)
+    )
+    ours = min(_timed(extract_handoff, documents) for _ in range(rounds))
+    print(f"{size:.2f} MB in {len(documents)} documents: extraction {size / ours:.2f} MB/s")
+    print(f"bare Markdown parser {size / parse:.2f} MB/s; extraction runs at {parse / ours:.2f} of that")
+
+
+def _timed(work: Any, documents: list[str]) -> float:
+    begin = time.perf_counter()
+    for source in documents:
+        work(source)
+    return time.perf_counter() - begin
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--split", default="dev")
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--per-document", action="store_true")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    if options.speed:
+        measure_speed(options.corpus)
+        return 0
+    measure(options.corpus, options.split, options.per_document, options.out)
+    return 1 if check_spans(options.corpus) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""Reads changed files out of bullets, table rows, git status, diff stat and trees; tells new from changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from segue.domain.handoff.draft import Draft, Piece, cut
+from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.paths import is_path, paths_in
+
+_GIT_STATUS = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
+_DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
+_TREE_LINE = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
+_DASH = re.compile(r"[ \t]+[\u2014\u2013-]{1,2}[ \t]+|:[*_`]{0,3}[ \t]|[ \t]+[\u2192=][ \t]+|\uff1a")
+_NEW = re.compile(
+    r"\b(?:NEW|CREATED|ADDED)\b|[\u2014\u2013:-]\s*[Nn]ew\b|\((?:new|created|added|novo|nuevo"
+    r"|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module"
+    r"|test|script|doc|component)|\b[Cc]reated?\b"
+    r"|^\W*(?:[Nn]ew|[Aa]dd(?:ed)?)\b|\|\W*(?:[Nn]ew|[Aa]dded)\W*(?:\||$)|\b[Ee]rstellt\b"
+    r"|\b[Cc]r\u00e9\u00e9\b|\b[Cc]riado\b|\b[Cc]reado\b"
+    r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc"
+    r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
+)
+_CHANGED = re.compile(
+    r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
+    r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
+    r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0"
+    r"|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
+)
+_MAKES = re.compile(
+    r"(?:\bcreated?|\badd(?:ed)?|\bwrote|\bnew|\bintroduced|\bgenerated|\bscaffolded|\bneue?"
+    r"|\berstellt|\bhinzugef\u00fcgt|\bcr\u00e9\u00e9|\bajout\u00e9|\bcreado"
+    r"|\bcriado|\badicionado|\u0441\u043e\u0437\u0434\u0430\w*"
+    r"|\u0434\u043e\u0431\u0430\u0432\u043b\w*|\u65b0\u589e|\u65b0\u5efa|\u521b\u5efa"
+    r"|\u4f5c\u6210|\u8ffd\u52a0|\uc0dd\uc131)(?:\W+\w+){0,2}\W*$",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(
+    r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored"
+    r"|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
+    r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*"
+    r"|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63"
+    r"|\uc218\uc815)(?:\W+\w+){0,2}\W*$",
+    re.IGNORECASE,
+)
+_FILE = re.compile(r"\w\.[A-Za-z]{2,5}\b")
+"""Without a back-tick, a slash or this, a text is not searched for paths."""
+_CHANGE_AFTER = re.compile(
+    r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed"
+    r"|extended|refactored|rewrote|replaced|removed|now)\b",
+    re.IGNORECASE,
+)
+_GONE = re.compile(
+    r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664"
+)
+_MARKED_NEW = re.compile(r"[`*_]{0,3}[ \t]*[(\[](?:new|NEW|created|added)\b")
+_LONGEST_LIST = 600
+
+
+def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
+    """The files that one item names, each with the words about it."""
+    status = _GIT_STATUS.fullmatch(text, piece.start, piece.end)
+    if status and is_path(status[2].split(" -> ")[-1].strip("`")):
+        _add(
+            draft,
+            _by_letter(status[1], topic),
+            cut(text, status.start(2), status.end(2)),
+            None,
+            status[1][:1] == "D",
+        )
+        return
+    paths = list(paths_in(text, piece.start, piece.end))
+    if not paths:
+        return
+    dash = _DASH.search(text, paths[0].end, min(piece.end, paths[0].end + _LONGEST_LIST))
+    about = cut(text, dash.end(), piece.end) if dash else None
+    listed = [path for path in paths if dash is None or path.end <= dash.start()]
+    gone = _GONE.search(piece.text) is not None
+    for at, path in enumerate(listed):
+        words = piece.text
+        if len(listed) > 1:
+            after = listed[at + 1].start if at + 1 < len(listed) else piece.end
+            words = f"{text[piece.start : paths[0].start]} {text[path.end : after]}"
+        _add(draft, _kind(topic, words), path, about, gone)
+
+
+def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:
+    """The files in a fence: `git status`, `git diff --stat`, a tree, or one path a line."""
+    for begin, stop in _lines(text, start, end):
+        piece = cut(text, begin, stop)
+        stat = _DIFF_STAT.fullmatch(text, piece.start, piece.end)
+        if stat and is_path(stat[1]):
+            _add(draft, _kind(topic, ""), cut(text, stat.start(1), stat.end(1)), None, False)
+        elif piece.text:
+            leaf = _TREE_LINE.match(text, piece.start, piece.end)
+            name = leaf.start(1) if leaf and piece.text[0] in "\u251c\u2514\u2502|`" else piece.start
+            if name < piece.end:
+                add_files(draft, text, topic, cut(text, name, piece.end))
+
+
+def files_told(draft: Draft, text: str, start: int, end: int) -> None:
+    """Files that an account of work names right after the verb: `Created a.py`, `**a.py**: Updated ...`."""
+    stop = min(end, start + 1000)
+    words = text[start:stop]
+    if not ("`" in words or "/" in words or _FILE.search(words)):
+        return
+    begin = start
+    for count, path in enumerate(paths_in(text, start, stop)):
+        before = text[max(begin, path.start - 60) : path.start].rsplit("\n", 1)[-1]
+        begin = path.end
+        if count >= 8:
+            return
+        if _MAKES.search(before):
+            _add(draft, Topic.CREATED, path, None, False)
+        elif _CHANGES.search(before) or (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)):
+            _add(draft, Topic.MODIFIED, path, None, False)
+
+
+def add_new_files(draft: Draft, text: str, paths: Iterable[Piece]) -> None:
+    """The files of a list that are marked as new, whatever the list is for."""
+    for path in paths:
+        if _MARKED_NEW.match(text, path.end):
+            _add(draft, Topic.CREATED, path, None, False)
+
+
+def _by_letter(letter: str, topic: Topic) -> Topic:
+    if letter.startswith(("?", "A", "new")):
+        return Topic.CREATED
+    return Topic.MODIFIED if letter[:1] in "MDRCUmdr" else topic
+
+
+def _kind(topic: Topic, words: str) -> Topic:
+    if topic is Topic.CHANGED:
+        new, changed = _NEW.search(words), _CHANGED.search(words)
+        first = new is not None and (changed is None or new.start() < changed.start())
+        return Topic.CREATED if first else Topic.MODIFIED
+    if topic is Topic.MODIFIED and re.search(r"\bNEW\b|\(new\b", words):
+        return Topic.CREATED
+    return topic
+
+
+def _add(draft: Draft, topic: Topic, path: Piece, about: Piece | None, gone: bool) -> None:
+    parts: list[tuple[str, Piece]] = [("path", path)]
+    if about is not None and about.text:
+        parts.append(("purpose" if topic is Topic.CREATED else "description", about))
+    if gone and topic is Topic.MODIFIED:
+        parts.append(("change_type", Piece("delete", -1, -1)))
+    draft.add(topic, path, parts)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        yield start, stop
+        start = stop + 1

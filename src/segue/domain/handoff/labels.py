@@ -1,0 +1,56 @@
+"""Finds labels that stand before text: `**Status:** done`, `Next: ...`, `- **Done**: ...`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_BOLD = re.compile(
+    r"[ \t]*(?:\*\*|__)([^*_\n]{1,90}?)[ \t]*(?:([:\uff1a])[ \t]*(?:\*\*|__)|(?:\*\*"
+    r"|__)[ \t]*([:\uff1a]))[ \t]*"
+)
+_PLAIN = re.compile(r"[ \t]*([^\W\d][^\n:\uff1a.!?`|*]{0,60}?)[ \t]*(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*")
+_BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
+_ITALIC_NOTE = re.compile(
+    r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?"
+)
+
+
+class Label(NamedTuple):
+    """A label and where its text begins."""
+
+    name: str
+    start: int
+    """Where the label begins."""
+    value: int
+    """Where its text begins."""
+    bold: bool
+
+
+def label_at(text: str, start: int, end: int) -> Label | None:
+    """The label at `start`, if there is one."""
+    bold = _BOLD.match(text, start, end)
+    if bold:
+        return Label(bold[1].strip(), start, bold.end(), True)
+    plain = _PLAIN.match(text, start, min(end, start + 80))
+    if plain and len(plain[1].split()) <= 7:
+        return Label(plain[1].strip(), start, plain.end(), False)
+    return None
+
+
+def bold_line(text: str, start: int, end: int) -> str | None:
+    """The words of a line that is all bold, but for a remark in brackets: a heading in disguise."""
+    found = _BOLD_LINE.fullmatch(text, start, end)
+    if found is None or "**" in found[1] or not _ITALIC_NOTE.fullmatch(found[2]):
+        return None
+    return (found[1] + " " + found[2]).strip(" \t:\uff1a")
+
+
+def lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Start and end of each line, without its line break."""
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        yield start, stop
+        start = stop + 1

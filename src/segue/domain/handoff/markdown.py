@@ -1,0 +1,153 @@
+"""Reads Markdown into a tree of blocks, each with its place in the source."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pyromark
+
+from segue.domain.handoff.words import ELEMENTS
+
+MAX_BLOCKS = 30_000
+MAX_EVENTS = 400_000
+"""How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
+_OPTIONS = pyromark.Options.ENABLE_TABLES
+_INLINE = bytes.maketrans(b"`_[]&", b"xxxxx")
+MAX_CHARS = 1_000_000
+"""How much of a text is read: seven times the longest handoff that was seen in the wild."""
+MAX_DEPTH = 40
+"""How deep blocks may nest; what is deeper stays text of its parent."""
+
+HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
+TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
+CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
+_DESCRIBED = frozenset({HEADING, CODE})
+_CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
+_KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
+
+_TAG = re.compile(
+    r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
+    r"(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
+    re.MULTILINE,
+)
+_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+_MAX_TAGS = 1000
+
+
+class Block:
+    """One block. `start` and `end` are offsets of characters; nobody changes a block after the parse."""
+
+    level = 0
+    """Of a heading, 1 to 6."""
+    info = ""
+    """The info string of a fence, or the name of a tag."""
+
+    def __init__(self, kind: str, start: int, end: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.children: list[Block] = []
+
+
+def parse_markdown(text: str, start: int = 0, end: int | None = None) -> tuple[list[Block], bool]:
+    """The blocks of `text[start:end]`, in order, and whether that is all of them.
+
+    Tags that stand alone on their line cut the text into parts.
+    """
+    end = len(text) if end is None else end
+    blocks: list[Block] = []
+    at = start
+    whole = True
+    for mark in _tags(text, start, end):
+        whole &= _parse(text, at, mark.start(), blocks)
+        blocks += _tag_blocks(mark)
+        at = min(end, mark.end() + 1)
+    whole &= _parse(text, at, end, blocks)
+    return blocks, whole
+
+
+def _parse(text: str, start: int, end: int, blocks: list[Block]) -> bool:
+    source = text[start:end] if start or end < len(text) else text
+    if not source or source.isspace():
+        return True
+    root = Block("Root", 0, 1 << 62)
+    events = pyromark.events_with_range(_plain(source), options=_OPTIONS)
+    whole = _grow(root, islice(events, MAX_EVENTS), start)
+    blocks += [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
+    return whole and next(iter(events), None) is None
+
+
+def _plain(source: str) -> str:
+    """The same blocks without what stands in them, in as many bytes as characters.
+
+    The parser counts bytes, and spends most of its time inside of lines; we count characters and
+    want its blocks. No block of CommonMark begins or ends with a character outside of ASCII, nor
+    with emphasis or code in a line. `<?` would open a block.
+    """
+    raw = source.encode("ascii", "replace").replace(b"<?", b"<x").replace(b"**", b"xx")
+    raw = raw.replace(b"```", b"\x01\x01\x01").translate(_INLINE).replace(b"\x01\x01\x01", b"```")
+    return raw.decode("ascii")
+
+
+def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Tags that are no HTML, outside of fences."""
+    if text.find("<", start, end) < 0:
+        return
+    marks = [m for m in _TAG.finditer(text, start, end) if m["name"].casefold() not in ELEMENTS]
+    if not marks or len(marks) > _MAX_TAGS:
+        return
+    fences = [m.start() for m in _FENCE.finditer(text, start, end)]
+    for mark in marks:
+        if bisect_left(fences, mark.start()) % 2 == 0:
+            yield mark
+
+
+def _tag_blocks(mark: re.Match[str]) -> list[Block]:
+    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end())
+    opened.info = mark["name"]
+    if mark["value"] is None:
+        return [opened]
+    closed = Block(END_TAG, mark.end("value"), mark.end())
+    closed.info = mark["name"]
+    return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value")), closed]
+
+
+def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
+    stack = [root]
+    count = 0
+    for event, where in events:
+        if type(event) is str:
+            continue
+        tag = event.get("Start")
+        if tag is None:
+            continue
+        name = tag if type(tag) is str else next(iter(tag))
+        if name not in _KINDS:
+            continue
+        start = where["start"] + offset
+        while stack[-1].end <= start:
+            stack.pop()
+        parent = stack[-1]
+        if len(stack) > MAX_DEPTH or (name == PARAGRAPH and parent.kind == ITEM):
+            continue
+        count += 1
+        if count > MAX_BLOCKS:
+            return False
+        block = Block(name, start, where["end"] + offset)
+        if name in _DESCRIBED:
+            _describe(block, tag[name])
+        parent.children.append(block)
+        if name in _CONTAINERS:
+            stack.append(block)
+    return True
+
+
+def _describe(block: Block, about: Any) -> None:
+    if block.kind == HEADING:
+        block.level = int(about["level"][1])
+    else:
+        block.info = about["Fenced"].strip() if type(about) is dict else "indented"

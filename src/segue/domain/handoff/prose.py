@@ -1,0 +1,112 @@
+"""Reads free prose, sentence by sentence: only what says in so many words what it is."""
+
+from __future__ import annotations
+
+import re
+
+from segue.domain.handoff.draft import Draft, Piece, cut
+from segue.domain.handoff.files import files_told
+from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.sentences import sentences_in
+
+_VERBS = (
+    "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated"
+    "|wrote|built|moved|replaced|renamed|"
+    "introduced|extracted|converted|completed|finished|resolved|configured|installed|upgraded"
+    "|rewrote|cleaned up|set up|wired|"
+    "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed"
+    "|improved|optimi[sz]ed|enabled|disabled"
+)
+CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
+    (
+        Topic.BLOCKERS,
+        re.compile(
+            r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed"
+            r"|continue)|waiting (?:for|on)|blockiert durch)\b"
+        ),
+    ),
+    (
+        Topic.GOTCHAS,
+        re.compile(
+            r"\b(?:watch out|be careful|careful with|beware|caution|gotcha|warning:|known issue"
+            r"|heads[- ]up|make sure not|vorsicht|achtung|aufpassen"
+            r"|root cause of)\b|^\W*(?:do not|don['\u2019]t|never|avoid)\b"
+        ),
+    ),
+    (
+        Topic.QUESTIONS,
+        re.compile(
+            r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)"
+            r"|open question|to be decided|undecided|unklar)\b"
+        ),
+    ),
+    (
+        Topic.DECISIONS,
+        re.compile(
+            r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)"
+            r"|decision:|decided to|entschieden)\b"
+        ),
+    ),
+    (
+        Topic.PATTERNS,
+        re.compile(
+            r"\b(?:always use|the pattern is|pattern:|by convention"
+            r"|the convention)\b"
+        ),
+    ),
+    (
+        Topic.NEXT,
+        re.compile(
+            r"^\W*(?:next(?:,| step| up|:)|then,? (?:we|you|run|add|do)|todo\b|remaining\b"
+            r"|still (?:to do|need|open|missing))"
+            r"|\b(?:should (?:be|now|next|then|also|probably)|(?:still |now )?needs? to be|next step"
+            r"|remains to be|left to do|follow[- ]up|als n\u00e4chstes)\b"
+        ),
+    ),
+    (
+        Topic.DONE,
+        re.compile(
+            rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully "
+            rf"|then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b"
+        ),
+    ),
+)
+"""What a sentence must say to be taken, surest first."""
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_CUE_WORDS = frozenset(
+    _WORD.findall(
+        f"{_VERBS} optimised optimized cleaned set blocked blocking blocker cannot waiting blockiert "
+        "watch careful beware caution gotcha warning known heads sure vorsicht achtung aufpassen cause do "
+        "don never avoid unclear question decided undecided unklar chose opted went settled decision "
+        "entschieden always pattern convention next then todo remaining still should need needs remains "
+        "left follow"
+    )
+)
+"""Without one of these words, or a question mark, no cue can be found: a cheap first look."""
+
+
+def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
+    """Takes down the sentences of `piece` that say what they are; true if there was one."""
+    found = False
+    for begin, end in sentences_in(text, piece.start, piece.end):
+        sentence = cut(text, begin, end)
+        topic = topic_of_sentence(sentence.text)
+        if topic is None:
+            continue
+        found = True
+        draft.add(topic, sentence)
+        if topic is Topic.DONE:
+            files_told(draft, text, sentence.start, sentence.end)
+    return found
+
+
+def topic_of_sentence(sentence: str) -> Topic | None:
+    """The topic of a sentence, or none: a wrong statement costs more than a missing one."""
+    if len(sentence) > 600:
+        return None
+    lower = sentence.lower()
+    if "?" not in lower[-4:] and _CUE_WORDS.isdisjoint(_WORD.findall(lower)):
+        return None
+    return next((topic for topic, cue in CUES if cue.search(lower)), None)

@@ -1,0 +1,46 @@
+"""Cuts prose into sentences, without taking `e.g.`, `v1.2` or `a.py` for an end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+_STOP = re.compile(
+    r"(?<![.!?])[.!?]++[\"')\]*`\u201d]{0,3}(?=[ \t\r\n]+[^a-z\s])"
+    r"|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]++|\n[ \t]*\n"
+)
+MAX_SENTENCES = 500
+"""What follows in one paragraph is taken as the last sentence."""
+_SHORT = frozenset(
+    {
+        "e.g.",
+        "i.e.",
+        "etc.",
+        "vs.",
+        "cf.",
+        "approx.",
+        "incl.",
+        "no.",
+        "z.b.",
+        "d.h.",
+        "bzw.",
+        "ca.",
+        "mr.",
+        "dr.",
+    }
+)
+
+
+def sentences_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence in `text[start:end]`."""
+    begin = start
+    for stop in islice(_STOP.finditer(text, start, end), MAX_SENTENCES):
+        tail = text[max(begin, stop.start() - 8) : stop.start() + 1].casefold()
+        if tail.endswith(".") and tail.split()[-1].lstrip("(") in _SHORT:
+            continue
+        if text[begin : stop.end()].strip():
+            yield begin, stop.end()
+        begin = stop.end()
+    if text[begin:end].strip():
+        yield begin, end

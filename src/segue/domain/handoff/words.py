@@ -1,0 +1,83 @@
+"""Lists of words: programs, file endings, HTML elements, words for done and open. Data, no code."""
+
+from __future__ import annotations
+
+
+def _set(listed: str, separator: str | None = None) -> frozenset[str]:
+    return frozenset(word.strip() for word in listed.split(separator))
+
+
+PROGRAMS = _set(
+    """
+    ./gradlew ansible bash bazel black bun bundle cargo cd cmake composer coverage curl cypress dart
+    deno docker docker-compose dotnet eslint export flake8 flutter gh git go gradle helm java javac jest
+    just kubectl lake lint make mix mvn mypy ninja nix node npm npx nx php pip playwright pnpm poetry
+    powershell pre-commit prettier psql pwsh py pytest python python3 rake redis-cli rspec ruby ruff
+    rustc sh source sqlite3 ssh swift task terraform tox tsc turbo uv vitest wget xcodebuild yarn zsh
+    """
+)
+"""What a command begins with."""
+
+EXTENSIONS = _set(
+    """
+    asm astro baml bash bat bib c cc cfg cjs clj cmd conf cpp cs csproj css csv d dart db diff dll
+    dockerfile edn ejs env erl ex example exe exs fs fsproj gd gif go gradle graphql gz h hbs hcl hpp hs
+    htm html ini ipynb j2 java jl jpeg jpg js json json5 jsonl jsx kt kts lean less lock log lua
+    makefile map md mdc mdx mjs ml mod mp3 mp4 nim nix njk patch pdf php pl plist png prisma properties
+    proto ps1 py pyi qmd r rb rs rst rules s sample sass scala scss service sh sln snap so sql sqlite
+    sum sv svelte svg swift tar template tex tf tmpl toml ts tscn tsv tsx txt unity v vhdl vue wasm wav
+    webm webp whl xml yaml yml zig zip zsh
+    """
+)
+"""Endings that make a bare name a file."""
+
+WEAK_EXTENSIONS = _set(
+    """
+    c d db diff env example h lock log map mod patch properties r rules s sample service so sum template
+    v
+    """
+)
+"""Endings that are words as well: a bare name with one of them must be quoted."""
+
+ELEMENTS = _set(
+    """
+    a b br center code dd details div dl dt em figure h1 h2 h3 h4 h5 h6 hr i img kbd li ol p picture pre
+    script source span strong style sub summary sup svg table tbody td th thead tr u ul video
+    """
+)
+"""Tags of HTML: they shape text and name nothing."""
+
+NOTHING = _set(
+    """
+    aucun; aucune; empty; inga; keine; keiner; n/a; na; nada; nenhum; nenhuma; nessuna; nessuno; nichts;
+    nil; ninguna; ninguno; no; no blockers; no issues; no open questions; none; none active;
+    none at present; none at this time; none currently; none identified; none known; none remaining;
+    none yet; not applicable; nothing; nothing to report; null; rien; tbd; tidak ada; немає; нет;
+    ничего; なし; 无; 暂无; 暫無; 沒有; 没有; 無; 無し; 特になし; 없음; 해당 없음
+    """,
+    ";",
+)
+"""What an agent writes in a section that has nothing in it."""
+
+DONE_WORDS = _set(
+    """
+    abgeschlossen; accepted; achieved; approve; approved; closed; completado; completato; complete;
+    completed; concluído; delivered; deployed; done; erledigt; fait; fatto; feito; fertig; finished;
+    fixed; green; hecho; implemented; klart; landed; listo; live; livré; merged; ok; pass; passed;
+    passing; ready; released; resolved; selesai; shipped; succeeded; success; successful; terminé;
+    verified; выполнено; готово; завершено; зроблено; сделано; 完了; 完成; 已完成; 済; 완료
+    """,
+    ";",
+)
+"""Words in a status cell that say done."""
+
+OPEN_WORDS = _set(
+    """
+    active; ausstehend; backlog; blocked; deferred; en cours; in progress; in-progress; missing; needed;
+    needs; next; not done; not started; offen; ongoing; open; parked; partial; partially; pendente;
+    pendiente; pending; planned; queued; remaining; to do; todo; upcoming; waiting; wip; à faire;
+    в работе; не сделано; отложено; 待办; 未完成; 未着手; 进行中; 進行中; 대기; 진행 중
+    """,
+    ";",
+)
+"""Words in a status cell that say open."""

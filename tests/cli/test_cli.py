@@ -1,0 +1,277 @@
+"""The command line: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from segue.__main__ import LazyParts
+from segue.interfaces.cli.app import run_cli
+from tests.serving import write_catalog
+
+Run = Callable[..., tuple[int, str, str]]
+
+CATALOG = """
+agents:
+  writer:
+    backend: command
+    options: {command: [sh, -c, 'printf "## What Was Done\\n- Wrote %s\\n" "$(cat | wc -l)"']}
+  broken:
+    backend: command
+    options: {command: [sh, -c, "echo no disk left >&2; exit 3"]}
+  slow:
+    backend: command
+    options: {command: [sleep, "86399"]}
+templates:
+  write: {steps: [{agent: writer, description: Write.}]}
+  break: {steps: [{agent: broken, description: Break.}]}
+  wait: {steps: [{agent: slow, description: Wait.}]}
+"""
+
+
+@pytest.fixture
+def run(project: Path, own_home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process; gives its exit code, output and errors."""
+    write_catalog(project, CATALOG)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run_cli(LazyParts(), list(arguments))
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def assert_one_sentence(result: tuple[int, str, str], code: int, *words: str) -> None:
+    """It failed with this code and one sentence on stderr that holds these words."""
+    assert result[0] == code, result
+    assert "Traceback" not in result[1] + result[2]
+    assert len(result[2].strip().splitlines()) == 1, result[2]
+    for word in words:
+        assert word in result[2]
+
+
+def test_a_run_shows_its_steps_and_where_to_look_next(run: Run) -> None:
+    code, out, _ = run("run", "write", "Write something.")
+    assert code == 0
+    assert "pipeline 1" in out
+    assert "1 writer: ✔ done" in out
+    assert "handed off: 1 done" in out
+    assert "segue pipelines show 1" in out
+
+
+def test_a_run_as_json_prints_json_alone(run: Run) -> None:
+    code, out, _ = run("run", "write", "Write something.", "--json")
+    assert code == 0
+    assert json.loads(out)["steps"][0]["latest_handoff"]["metadata"]["what_was_done"]
+
+
+def test_a_command_that_exits_with_3_fails_the_run_and_says_so(run: Run) -> None:
+    code, out, _ = run("run", "break", "Break something.")
+    assert code == 1
+    assert "its command exited with 3: no disk left" in out
+    assert "Traceback" not in out
+
+
+def test_a_step_over_its_time_fails_the_run_and_says_so(run: Run) -> None:
+    code, out, _ = run("run", "wait", "Wait.", "--timeout", "0.3")
+    assert code == 1
+    assert "timed out after 0.3 s" in out
+
+
+def test_unknown_names_are_misuse_with_the_nearest_one(run: Run) -> None:
+    assert_one_sentence(run("run", "wrte", "x"), 2, 'no template "wrte"', 'Did you mean "write"?')
+    assert_one_sentence(run("pipelines", "list", "--status", "dane"), 2, 'Did you mean "done"?')
+
+
+def test_an_unknown_agent_in_a_template_names_file_and_line(run: Run, project: Path) -> None:
+    write_catalog(project, "templates:\n  mine:\n    steps:\n      - agent: develper\n")
+    result = run("run", "mine", "x")
+    assert_one_sentence(result, 2, "catalog.yaml:4", "develper", 'Did you mean "developer"?')
+
+
+def test_a_broken_yaml_file_names_file_and_line(run: Run, project: Path) -> None:
+    write_catalog(project, "agents:\n  a: {description: [}\n")
+    assert_one_sentence(run("agents", "list"), 2, "catalog.yaml:2")
+    assert_one_sentence(run("run", "write", "x"), 2, "catalog.yaml:2")
+
+
+def test_a_database_that_cannot_be_opened_is_one_sentence(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "file").write_text("in the way")
+    monkeypatch.setenv("SEGUE_DATABASE_URL", f"sqlite:///{project}/file/segue.db")
+    assert_one_sentence(run("pipelines", "list"), 1, "cannot open the database", "SEGUE_DATABASE_URL")
+    monkeypatch.delenv("SEGUE_DATABASE_URL")
+    monkeypatch.setenv("SEGUE_DATA_DIR", f"{project}/file/data")
+    assert_one_sentence(run("run", "write", "x"), 1, "cannot make the data folder", "SEGUE_DATA_DIR")
+
+
+def test_a_port_in_use_is_one_sentence(run: Run) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = run("serve", "--port", str(port))
+    assert_one_sentence(result, 1, f"cannot listen on 127.0.0.1:{port}", "--port")
+
+
+def test_an_open_address_needs_a_token(run: Run) -> None:
+    assert_one_sentence(run("serve", "--host", "0.0.0.0"), 2, "SEGUE_API_TOKEN")
+
+
+def test_a_wrong_setting_names_its_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEGUE_PORT", "many")
+    assert_one_sentence(run("pipelines", "list"), 2, "SEGUE_PORT")
+
+
+def test_a_pipeline_that_does_not_exist_is_one_sentence(run: Run) -> None:
+    for command in ("show", "watch", "abort", "resume"):
+        assert_one_sentence(run("pipelines", command, "77"), 1, "no pipeline 77")
+
+
+def test_lists_and_shows_are_readable_and_json(run: Run) -> None:
+    assert "no pipelines yet" in run("pipelines", "list")[1]
+    run("run", "write", "Write something.", "--title", "A title")
+    run("run", "break", "Break something.")
+    _, out, _ = run("pipelines", "list")
+    assert out.index("✘ failed") < out.index("✔ done")
+    listed = json.loads(run("pipelines", "list", "--json", "--text", "A title")[1])
+    assert [each["title"] for each in listed["items"]] == ["A title"]
+    _, shown, _ = run("pipelines", "show", "1")
+    assert "A title" in shown
+    assert "handoff of writer" in shown
+    _, step, _ = run("pipelines", "show", "1", "--step", "1")
+    assert "briefing, as sent" in step
+    assert "Write something." in step
+    found = json.loads(run("pipelines", "show", "1", "--json")[1])
+    assert found["steps"][0]["status"] == "done"
+    assert_one_sentence(run("pipelines", "show", "1", "--step", "9"), 1, "1 to 1")
+
+
+def test_watching_an_ended_run_tells_its_end(run: Run) -> None:
+    run("run", "break", "Break something.")
+    code, out, _ = run("pipelines", "watch", "1")
+    assert code == 1
+    assert "exited with 3" in out
+
+
+def test_aborting_what_has_ended_is_refused(run: Run) -> None:
+    run("run", "write", "Write something.")
+    assert_one_sentence(run("pipelines", "abort", "1"), 1, "pipeline 1", "done")
+
+
+def test_agents_and_templates_are_listed(run: Run) -> None:
+    _, out, _ = run("agents", "list")
+    assert "writer" in out
+    assert "not set" in out
+    assert json.loads(run("agents", "list", "--json")[1])["slow"]["backend"] == "command"
+    assert "developer → senior_reviewer" in run("templates", "list")[1]
+    assert "quick_fix" in json.loads(run("templates", "list", "--json")[1])
+
+
+def test_init_writes_a_catalog_that_runs_and_overwrites_nothing(run: Run, tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    assert run("init", str(fresh))[0] == 0
+    code, out, _ = run("run", "ask", "Say hello.", "--dir", str(fresh))
+    assert code == 0, out
+    (fresh / ".segue" / "catalog.yaml").write_text("agents: {}\n")
+    assert_one_sentence(run("init", str(fresh)), 1, "exist", "--force")
+    assert (fresh / ".segue" / "catalog.yaml").read_text() == "agents: {}\n"
+
+
+def test_a_prompt_can_come_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"From a pipe.")))
+    assert run("run", "write", "-")[0] == 0
+    assert "From a pipe." in run("pipelines", "show", "1")[1]
+
+
+def test_terminal_escapes_of_an_agent_do_not_reach_the_terminal(run: Run, project: Path) -> None:
+    words = "'\\033]0;owned\\007\\n## What Was Done\\n- x\\033]0;owned\\007'"
+    agent = f"{{a: {{backend: command, options: {{command: [printf, {words}]}}}}}}"
+    write_catalog(project, f"agents: {agent}\ntemplates: {{t: {{steps: [{{agent: a}}]}}}}")
+    run("run", "t", "x")
+    for arguments in (("show", "1"), ("show", "1", "--step", "1")):
+        assert "\x1b]0;" not in run("pipelines", *arguments)[1]
+
+
+def test_the_version_and_misuse(run: Run) -> None:
+    assert run("--version")[1].startswith("segue ")
+    assert run("run")[0] == 2
+    assert run("nonsense")[0] == 2
+
+
+def test_ctrl_c_aborts_the_run_and_its_agent(project: Path, tmp_path: Path) -> None:
+    write_catalog(project, CATALOG)
+    environment = os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data")}
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "segue", "run", "wait", "Wait."],
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        agents = _wait_for_agent(tmp_path)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, out
+    assert "aborted by Ctrl-C" in out
+    assert "Traceback" not in out
+    assert not [each for each in agents if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_the_demo_teaches_in_half_a_minute(tmp_path: Path, own_home: Path) -> None:
+    begin = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "segue", "demo", "--keep", str(tmp_path / "demo")],
+        env=os.environ | {"COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert time.monotonic() - begin < 60
+    for words in (
+        "follow a script",
+        "handoff of developer",
+        "handoff of senior_reviewer",
+        "+    middle = len",
+        "Try next",
+    ):
+        assert words in done.stdout
+    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=tmp_path / "demo" / "project", check=False)
+    assert tests.returncode == 0, "the bug is really mended"
+    assert not (own_home / "data").exists(), "the demo keeps its own data"
+
+
+def _wait_for_agent(tmp_path: Path) -> list[psutil.Process]:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        found = []
+        for process in psutil.process_iter(["cmdline", "environ"]):
+            variables = process.info["environ"] or {}
+            if str(tmp_path) in variables.get("SEGUE_SESSION", ""):
+                found.append(process)
+        if any((process.info["cmdline"] or [""])[-1] == "86399" for process in found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the agent did not start")

@@ -1,0 +1,180 @@
+"""A real server: the examples that people type, live events, aborts that reach processes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.serving import ServedSegue, write_catalog
+
+CATALOG = """
+agents:
+  developer:
+    backend: scripted
+    options:
+      actions: [{delay: 0.2}, {say: "## What Was Done\\n- Mended it"}]
+  senior_reviewer:
+    backend: scripted
+    options:
+      actions: [{delay: 0.2}, {say: "## What Was Done\\n- Reviewed it"}]
+  slow:
+    backend: command
+    options: {command: [sh, -c, "sleep 86398 & sleep 86397"]}
+templates:
+  wait: {steps: [{agent: slow}]}
+"""
+
+
+@pytest.fixture
+def served(tmp_path: Path, project: Path) -> Iterator[ServedSegue]:
+    write_catalog(project, CATALOG)
+    segue = ServedSegue(project, tmp_path / "data")
+    segue.start()
+    yield segue
+    segue.close()
+
+
+def agents_of(pipeline: int, served: ServedSegue) -> list[psutil.Process]:
+    """The processes that the agent of a pipeline started; waits until they are there."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = [
+            process
+            for process in psutil.process_iter(["environ", "cwd", "cmdline"])
+            if str(served.data_dir) in (process.info["environ"] or {}).get("SEGUE_SESSION", "")
+        ]
+        if sum("sleep" in (process.info["cmdline"] or [""])[0] for process in found) >= 2 * pipeline:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("the agent did not start")
+
+
+def living(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_examples_of_the_documentation_work_as_they_are_typed(served: ServedSegue) -> None:
+    base = str(served.client.base_url).rstrip("/").replace("127.0.0.1", "localhost")
+    data = '{"template": "quick_fix", "title": "Fix login bug", "prompt": "The login button is broken."}'
+    command = [
+        "curl",
+        "-sS",
+        "-X",
+        "POST",
+        f"{base}/pipelines",
+        "-H",
+        "Content-Type: application/json",
+        "-d",
+        data,
+    ]
+    submitted = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert submitted["status"] == "running"
+    seen = {submitted["status"]}
+    while submitted["status"] not in ("done", "failed"):
+        got = subprocess.run(
+            ["curl", "-sS", f"{base}/pipelines/{submitted['id']}"], capture_output=True, text=True, check=True
+        )
+        submitted = json.loads(got.stdout)
+        seen.add(submitted["status"])
+    assert seen == {"running", "done"}
+    assert submitted["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Mended it"]
+
+
+def test_one_abort_stops_one_pipeline_with_every_process_of_its_agent(served: ServedSegue) -> None:
+    one = served.submit(template="wait", prompt="Wait.")["id"]
+    of_one = agents_of(1, served)
+    other = served.submit(template="wait", prompt="Wait.")["id"]
+    of_other = [p for p in agents_of(2, served) if p not in of_one]
+    response = served.client.post(f"/pipelines/{one}/abort", json={"reason": "wrong branch"})
+    assert response.status_code == 200
+    assert living(of_one) == []
+    found = served.pipeline(one)
+    assert (found["status"], found["reason"]) == ("aborted", "wrong branch")
+    assert served.client.post(f"/pipelines/{one}/abort").status_code == 409
+    assert served.pipeline(other)["status"] == "running"
+    assert len(living(of_other)) >= 2
+    aborted = served.run_cli("pipelines", "abort", str(other))
+    assert aborted.returncode == 0, aborted
+    assert living(of_other) == [], "an abort from another process reaches the agent"
+
+
+def test_an_agent_outlives_its_server_and_is_joined_again(served: ServedSegue) -> None:
+    write_catalog(
+        served.project,
+        "agents: {once: {backend: command, options: {command: [sh, -c, "
+        '\'echo x >> runs; sleep 3; echo "## What Was Done"; echo "- Slept"\']}}}\n'
+        "templates: {sleep: {steps: [{agent: once}]}}\n",
+    )
+    pipeline = served.submit(template="sleep", prompt="Sleep.")["id"]
+    deadline = time.monotonic() + 20
+    while not (served.project / "runs").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    served.kill()
+    served.start()
+    ended = served.wait_for(pipeline, "done", "failed")
+    assert ended["status"] == "done", ended["reason"]
+    assert ended["steps"][0]["attempts"] == 1
+    assert (served.project / "runs").read_text() == "x\n", "the program ran once"
+
+
+def read_events(
+    client: httpx.Client, path: str, until: str, headers: dict[str, str]
+) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    event_id, kind = 0, ""
+    with client.stream("GET", path, headers=headers) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        for line in response.iter_lines():
+            if line.startswith("event: "):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("id: "):
+                event_id = int(line.removeprefix("id: "))
+            elif not line and kind:
+                found.append((event_id, kind))
+                if kind == until:
+                    return found
+                kind = ""
+    raise AssertionError(found)
+
+
+def test_events_come_live_and_can_be_resumed_without_a_gap(served: ServedSegue) -> None:
+    live: list[tuple[int, str]] = []
+    listener = httpx.Client(base_url=served.client.base_url, timeout=30)
+    thread = threading.Thread(
+        target=lambda: live.extend(read_events(listener, "/events", "pipeline_done", {}))
+    )
+    thread.start()
+    time.sleep(0.5)
+    pipeline = served.submit(template="quick_fix", prompt="Mend it.")["id"]
+    thread.join(30)
+    listener.close()
+    path = f"/pipelines/{pipeline}/events"
+    whole = read_events(served.client, path, "pipeline_done", {})
+    assert live == whole
+    assert [kind for _, kind in whole][:2] == ["pipeline_created", "pipeline_started"]
+    middle = whole[len(whole) // 2][0]
+    rest = read_events(served.client, path, "pipeline_done", {"Last-Event-ID": str(middle)})
+    assert rest == [each for each in whole if each[0] > middle]
+    served.kill()
+    served.start()
+    again = read_events(served.client, path, "pipeline_done", {"Last-Event-ID": str(middle)})
+    assert again == rest
+
+
+def test_ctrl_c_leaves_pipelines_for_the_next_start(served: ServedSegue) -> None:
+    pipeline = served.submit(template="quick_fix", prompt="Mend it.")["id"]
+    log = served.stop()
+    assert "Traceback" not in log
+    served.start()
+    assert served.wait_for(pipeline, "done", "failed")["status"] == "done"

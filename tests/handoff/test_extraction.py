@@ -1,0 +1,166 @@
+"""Extraction, promise by promise."""
+
+from __future__ import annotations
+
+import pytest
+
+from segue.domain.handoff.extraction import Notation, extract_handoff
+from segue.domain.handoff.model import Handoff, Outcome
+from segue.domain.handoff.outcome import judge
+from segue.domain.handoff.paths import paths_in
+from segue.domain.handoff.vocabulary import read_heading, says_nothing
+
+
+def read(source: str) -> Handoff:
+    found = extract_handoff(source).handoff
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("source", ["", " \n\t", "Hello.", "# Title\n\nNothing to see.", "{}", "---\n---\n"])
+def test_a_text_without_a_handoff_gives_none(source: str) -> None:
+    found = extract_handoff(source)
+    assert (found.handoff, found.notation) == (None, Notation.NONE)
+
+
+def test_a_span_cut_out_of_the_source_is_the_statement() -> None:
+    source = (
+        "# Übergabe ✅\n\n## Decisions made\n- **One lock**: simpler\n\n## Gotchas\n1. Der Index ⚠ wächst\n"
+    )
+    found = extract_handoff(source)
+    assert found.handoff is not None
+    span = found.spans["gotchas[0].issue"]
+    assert source[span.start : span.end] == found.handoff.gotchas[0].issue == "Der Index ⚠ wächst"
+    span = found.spans["decisions_made[0]"]
+    assert source[span.start : span.end] == "**One lock**: simpler"
+
+
+def test_a_table_of_decisions_gives_decision_and_rationale() -> None:
+    handoff = read("## Decisions\n\n| # | Decision | Why |\n|---|---|---|\n| 1 | One lock | simpler |\n")
+    assert [(d.decision, d.rationale) for d in handoff.decisions_made] == [("One lock", "simpler")]
+
+
+def test_parts_on_lines_of_their_own_are_told_apart() -> None:
+    handoff = read("## Decision log\n\n- Decision: one lock\n  Rationale: two would deadlock\n")
+    assert [(d.decision, d.rationale) for d in handoff.decisions_made] == [
+        ("Decision: one lock", "two would deadlock")
+    ]
+
+
+def test_commands_are_read_with_what_came_of_them() -> None:
+    handoff = read("## Done\n- a\n\n## Verification\n- `pytest -q` — exit 0, 12 passed\n- read the code\n")
+    command = handoff.commands_run[0]
+    assert (command.command, command.exit_code, len(handoff.commands_run)) == ("pytest -q", 0, 1)
+
+
+def test_what_maps_to_no_field_is_kept() -> None:
+    handoff = read("## Done\n- a\n\n## Zebra lore\n\nStripes differ.\n")
+    assert [(s.heading, s.text) for s in handoff.other_sections] == [("Zebra lore", "Stripes differ.")]
+
+
+def test_a_weaker_notation_fills_only_what_is_empty() -> None:
+    handoff = read(
+        "---\ndecisions:\n  - from the front matter\n---\n\n"
+        "## Decisions\n- from the text\n\n## Next steps\n- b\n"
+    )
+    assert [d.decision for d in handoff.decisions_made] == ["from the front matter"]
+    assert [s.step for s in handoff.suggested_next_steps] == ["b"]
+
+
+def test_a_leading_rule_is_no_front_matter() -> None:
+    assert read("---\n\n# Handoff\n\n## Done\n- a\n\n---\n\n## Next\n- b\n").what_was_done == ("a",)
+
+
+def test_an_html_comment_is_no_text() -> None:
+    assert read("## Done\n\n<!-- - not this -->\n\n- this\n").what_was_done == ("this",)
+
+
+def test_aliases_are_refused_in_a_note() -> None:
+    found = extract_handoff("outcome: &a done\nblockers: [*a]\n")
+    assert any("alias" in note for note in found.notes)
+
+
+def test_mending_is_told_in_a_note() -> None:
+    found = extract_handoff('{"what_was_done": ["a",], "outcome": "completed",}')
+    assert found.handoff is not None
+    assert found.handoff.what_was_done == ("a",)
+    assert any("trailing commas" in note for note in found.notes)
+
+
+def test_curly_quotes_are_read() -> None:
+    assert read("{\u201cwhat_was_done\u201d: [\u201ca b\u201d]}").what_was_done == ("a b",)
+
+
+def test_a_configuration_in_a_fence_is_no_handoff() -> None:
+    handoff = read("## Done\n- a\n\n```yaml\nservices:\n  web:\n    image: x\nstatus: failed\n```\n")
+    assert handoff.outcome is None
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("✅ Complete", Outcome.COMPLETED),
+        ("MISSION_COMPLETE", Outcome.COMPLETED),
+        ("80% done", Outcome.PARTIAL),
+        ("Phase 1 complete (UAT pending)", Outcome.PARTIAL),
+        ("not started", Outcome.PARTIAL),
+        ("blocked on the soak", Outcome.BLOCKED),
+        ("FAILED", Outcome.FAILED),
+        ("No failures, all green", Outcome.COMPLETED),
+        ("已完成", Outcome.COMPLETED),
+        ("尚未", Outcome.PARTIAL),
+        ("2026-01-01", None),
+        ("v2", None),
+    ],
+)
+def test_a_status_line_states_an_outcome(line: str, outcome: Outcome | None) -> None:
+    assert judge(line) == outcome
+
+
+@pytest.mark.parametrize(
+    ("heading", "topic"),
+    [
+        ("3. Next Steps (this week)", "suggested_next_steps"),
+        ("🚀 What's next", "suggested_next_steps"),
+        ("What not to do next", "gotchas"),
+        ("Not done / deferred", "suggested_next_steps"),
+        ("Files to Modify", "suggested_next_steps"),
+        ("Beobachtungen", None),
+        ("/bug-reports", None),
+        ("whatWasLeftUndone", "suggested_next_steps"),
+        ("Done and remaining", "tasks"),
+        ("Status: done", "outcome"),
+        ("已完成 / 進行中", "tasks"),
+        ("Next.js setup", "critical_context"),
+    ],
+)
+def test_a_heading_means_a_topic(heading: str, topic: str | None) -> None:
+    reading = read_heading(heading)
+    assert (reading and reading.topic) == topic
+
+
+@pytest.mark.parametrize(
+    "text", ["None.", "- None remaining", "Нет", "無し", "[]", "n/a", "—", "None. All went well."]
+)
+def test_nothing_is_nothing(text: str) -> None:
+    assert says_nothing(text)
+
+
+def test_a_statement_about_nothing_is_something() -> None:
+    assert not says_nothing("None of the tests ran")
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("`src/a.py:12-20` and (b/c.ts)", ["src/a.py", "b/c.ts"]),
+        ("go.mod/go.sum", []),
+        ("setup.cfg/tox.ini", ["setup.cfg", "tox.ini"]),
+        ("see https://x.y/z.html or Next.js, CI/CD", []),
+        ("[`src/a.py`](../x/src/a.py) and [the plan](docs/plan.md)", ["src/a.py", "docs/plan.md"]),
+        ("_quarto.yml, **README.md**.", ["_quarto.yml", "README.md"]),
+        ("a.{ts,tsx} in packages/core/src/", ["packages/core/src/"]),
+    ],
+)
+def test_paths_are_found_without_their_surroundings(text: str, paths: list[str]) -> None:
+    assert [piece.text for piece in paths_in(text)] == paths

@@ -1,0 +1,56 @@
+"""Texts made to hang or to fill the memory: each is read in time, in a process with a small allowance."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+MEGABYTES = 10
+SECONDS = 2.0
+MEMORY_MB = 500
+
+_PROGRAM = """
+import resource, sys, time
+from segue.domain.handoff.extraction import extract_handoff
+size = int(sys.argv[2]) * 1_000_000
+source = eval(sys.argv[1], {"size": size})
+begin = time.perf_counter()
+found = extract_handoff(source)
+took = time.perf_counter() - begin
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+print(f"{took:.3f} {peak} {len(found.notes)}")
+"""
+
+_ALIASES = '"outcome: &a done\\nblockers: &b [*a,*a]\\nnext: &c [" + "*b," * (size // 3) + "*b]\\n"'
+
+
+@pytest.mark.parametrize(
+    "made_by",
+    [
+        pytest.param('"#" * size', id="hashes"),
+        pytest.param('"# next steps\\n- a\\n" * (size // 17)', id="headings"),
+        pytest.param('">" * size', id="quotes"),
+        pytest.param('"> " * (size // 2)', id="spaced quotes"),
+        pytest.param('"- " * (size // 2)', id="list markers"),
+        pytest.param('"".join("  " * i + "- x\\n" for i in range(3000))', id="nested lists"),
+        pytest.param(_ALIASES, id="YAML aliases"),
+        pytest.param('"`" * size', id="back-ticks"),
+        pytest.param('"```\\n" * (size // 4)', id="fences"),
+        pytest.param('"{" * size', id="braces"),
+        pytest.param('"## Done\\n" + "." * size', id="dots"),
+    ],
+)
+def test_ten_megabytes_are_read_in_time_and_memory(made_by: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, made_by, str(MEGABYTES)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    took, peak, notes = done.stdout.split()
+    assert float(took) < SECONDS
+    assert int(peak) < MEMORY_MB
+    assert int(notes) > 0 or made_by.startswith('"".join')

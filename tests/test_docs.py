@@ -1,0 +1,51 @@
+"""The documentation says what the program does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_of_the_command_line_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page == load(ROOT / "docs" / "generate.py").render_cli_page(), "run ./do docs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_folder_on_the_map_exists() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"^  ([a-z_/]+(?:\.py|/))  ", text, re.MULTILINE)
+    assert len(named) > 15
+    for name in named:
+        assert list((ROOT / "src" / "segue").rglob(name.rstrip("/"))), f"architecture.md names {name}"
+
+
+def test_every_setting_is_documented() -> None:
+    from segue.settings import Settings
+
+    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    for name in Settings.model_fields:
+        assert f"`{name}`" in text

@@ -1,0 +1,144 @@
+"""The house rules: layers, sizes, the public face, what an import costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import segue
+from segue.adapters.storage.migrations import versions
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "segue"
+MODULES = sorted(SOURCE.rglob("*.py"))
+HEAVY = (
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "sqlalchemy",
+    "alembic",
+    "dbos",
+    "psutil",
+    "splintr",
+    "pydantic_settings",
+)
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_imports_go_one_way() -> None:
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 kept, 0 broken" in done.stdout
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_says_what_lives_in_it_and_is_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 400
+    assert ast.get_docstring(ast.parse(text)), "the first line of a module says what lives in it"
+
+
+def test_the_public_face_is_exactly_this() -> None:
+    assert sorted(segue.__all__) == [
+        "Briefing",
+        "Extraction",
+        "Handoff",
+        "OutputNotation",
+        "Predecessor",
+        "Problem",
+        "SegueError",
+        "__version__",
+        "brief",
+        "check_handoff",
+        "extract_handoff",
+        "fix_handoff",
+        "redact",
+        "render_context_header",
+        "render_handoff",
+        "rewrite_task_file",
+    ]
+    assert all(hasattr(segue, name) for name in segue.__all__)
+
+
+@pytest.mark.parametrize("code", ["import segue", "from segue.__main__ import main"])
+def test_a_light_import_loads_nothing_heavy(code: str) -> None:
+    loaded = run_python(f"import sys; {code}; print(' '.join(sys.modules))").split()
+    assert not [name for name in HEAVY if name in loaded]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['segue', '--help']\n"
+        "from segue.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "print('LOADED', *sys.modules)"
+    )
+    printed = run_python(code)
+    assert "Usage: segue" in printed
+    loaded = printed.partition("LOADED")[2].split()
+    assert not [name for name in HEAVY if name in loaded]
+
+
+def test_reading_does_not_load_the_engine(tmp_path: Path) -> None:
+    code = (
+        f"import os, sys; os.environ['SEGUE_DATA_DIR'] = {str(tmp_path)!r}\n"
+        "sys.argv = ['segue', 'pipelines', 'list']\n"
+        "from segue.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "print('LOADED', *sys.modules)"
+    )
+    loaded = run_python(code).partition("LOADED")[2].split()
+    assert "sqlalchemy" in loaded
+    assert not [name for name in ("dbos", "fastapi", "uvicorn") if name in loaded]
+
+
+def test_except_exception_stands_in_two_places() -> None:
+    places = {
+        str(path.relative_to(SOURCE))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler)
+        and isinstance(node.type, ast.Name)
+        and node.type.id == "Exception"
+    }
+    assert places == {"application/pipelines.py"}, (
+        "the API's own place is its exception handler, not an `except`"
+    )
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    names = sorted(path.name for path in Path(versions.__path__[0]).glob("0*.py"))
+    assert [name[:4] for name in names] == [f"{number:04}" for number in range(1, len(names) + 1)]
+
+
+def test_nothing_names_a_machine_or_a_registry() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        path = ROOT / name
+        if path.suffix in (".png", ".svg") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for word in ("/work" + "/main", "/" + "root/", "/tmp/" + "wt"):
+            assert word not in text, f"{name} names {word}"
+        if name.endswith(".lock"):
+            assert "://" not in text, f"{name} names an address"
