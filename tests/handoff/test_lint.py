@@ -243,6 +243,15 @@ def fix(field: str, before: str, after: str) -> Fix:
     return Fix(code="H002", field=field, before=before, after=after)
 
 
+def test_fixes_may_come_in_any_order_and_the_first_of_two_on_one_place_counts() -> None:
+    lines, status = fix("files_modified[0].lines", "L4-L9", "4-9"), fix("outcome", "Done", "completed")
+    again = fix("files_modified[0].lines", "py, L4", "py, 4")
+    patched = patch(lines, status, again)
+    assert patched.text == "Status: completed\n\n- src/a.py, 4-9, Updated\n- src/a.py, L4-L9\n"
+    assert patched.applied == (status, lines)
+    assert patched.open == (again,)
+
+
 def test_fixes_change_only_the_words_in_question() -> None:
     patched = patch(fix("outcome", "Done", "completed"), fix("files_modified[0].lines", "L4-L9", "4-9"))
     assert patched.text == "Status: completed\n\n- src/a.py, 4-9, Updated\n- src/a.py, L4-L9\n"
