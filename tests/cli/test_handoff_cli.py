@@ -11,15 +11,10 @@ from pathlib import Path
 import pytest
 
 from segue import Handoff, extract_handoff
-from segue.domain.handoff import Notation
 from tests.cli.conftest import Ran
 from tests.cli.documents import KEY, REPLY, TASK
 
 Run = Callable[..., Ran]
-
-reads_all = pytest.mark.skipif(
-    not hasattr(Notation, "YAML"), reason="needs the extractor that reads every notation"
-)
 
 
 class TestExtract:
@@ -226,7 +221,6 @@ class TestFix:
         after = (folder / "coder.md").stat()
         assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
-    @reads_all
     def test_a_task_file_keeps_all_but_the_words_in_question(self, segue: Run, project: Path) -> None:
         before = "\ufeff" + TASK.replace("\n", "\r\n")
         (project / "task.md").write_bytes(before.encode())
@@ -237,7 +231,6 @@ class TestFix:
         assert 'task.md: mended H002 outcome: "Done" is now "completed"' in ran.err
         assert ran.err.count("mended") == 3
 
-    @reads_all
     def test_words_outside_the_handoff_part_stay(self, segue: Run, project: Path) -> None:
         text = TASK.replace("outcome: Done\n", "").replace("## Log\n", "## Status\nDone\n\n## Log\n")
         (project / "task.md").write_text(text)
@@ -245,13 +238,11 @@ class TestFix:
         assert "## Status\nDone\n" in (project / "task.md").read_text()
         assert "lines: 4-9" in (project / "task.md").read_text()
 
-    @reads_all
     def test_only_selected_rules_mend(self, segue: Run, project: Path) -> None:
         (project / "task.md").write_text(TASK)
         segue("handoff", "lint", "--fix", "task.md", "--select", "H021")
         assert (project / "task.md").read_text() == TASK.replace("L4-L9", "4-9")
 
-    @reads_all
     def test_mode_and_link_stay_and_nothing_is_left_behind(self, segue: Run, project: Path) -> None:
         (project / "task.md").write_text(TASK)
         (project / "task.md").chmod(0o640)

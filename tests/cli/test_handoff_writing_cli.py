@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from segue import Handoff, extract_handoff, render_handoff
-from segue.domain.handoff import Notation
 from segue.domain.handoff.rendering import OutputNotation, render_template
 from segue.domain.handoff.rules import RULES
 from segue.domain.handoff.taskfile import find_handoff_part
@@ -19,10 +18,6 @@ from tests.cli.conftest import Ran
 from tests.cli.documents import KEY, REPLY, TASK
 
 Run = Callable[..., Ran]
-
-reads_all = pytest.mark.skipif(
-    not hasattr(Notation, "YAML"), reason="needs the extractor that reads every notation"
-)
 
 
 class TestConvert:
@@ -46,7 +41,6 @@ class TestConvert:
         assert "ambiguous: outcome: the note does not say how the work ended" in ran.err
         assert "The weather was nice all day." in str(yaml.safe_load(ran.out)["other_sections"])
 
-    @reads_all
     def test_says_which_words_of_a_free_note_belong_to_no_field(self, segue: Run) -> None:
         note = "I added the login endpoint. The weather was nice all day. Watch out for the rate limit."
         ran = segue("handoff", "convert", "--to", "yaml", stdin=note.encode())
@@ -140,7 +134,6 @@ class TestConvert:
         assert word in ran.err
         assert ran.out == ""
 
-    @reads_all
     def test_there_and_back_is_the_same_record(self, segue: Run, folder: Path) -> None:
         there = segue("handoff", "convert", "coder.md", "--to", "task").out
         back = segue("handoff", "convert", "--to", "four", stdin=there.encode()).out
@@ -164,7 +157,6 @@ class TestNew:
         assert segue("handoff", "new", "-o", "HANDOFF.yaml", "--force").code == 0
         assert (project / "HANDOFF.yaml").read_text() == render_template("yaml")
 
-    @reads_all
     def test_an_unfilled_form_does_not_pass(self, segue: Run, project: Path) -> None:
         segue("handoff", "new", "-o", "HANDOFF.yaml")
         ran = segue("handoff", "lint", "HANDOFF.yaml")

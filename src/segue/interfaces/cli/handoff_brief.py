@@ -10,14 +10,11 @@ import typer
 
 from segue.domain.briefing import LeftOut
 from segue.interfaces.cli.handoff_extract import Paths
-from segue.interfaces.cli.handoff_files import Document, read_inputs
+from segue.interfaces.cli.handoff_files import Document, complain_each, read_inputs, shorten
 from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
     from segue.domain.briefing import Briefing, Predecessor
-
-_SHOWN = 100
-"""How many characters of a thing left out are shown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,12 +85,13 @@ def _print_json(briefing: Briefing, counter: str) -> None:
 
 
 def _print_text(briefing: Briefing, counter: str) -> None:
-    from segue.interfaces.cli.output import plain, print_document
+    from segue.interfaces.cli.output import print_document
 
     print_document(briefing.text)
     typer.echo(f"{briefing.tokens} tokens ({counter})", err=True)
-    for each in briefing.left_out:
-        words = " ".join(plain(each.text).split())
-        shown = words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
-        owner = f"{plain(each.agent_name)}: " if each.agent_name else ""
-        typer.echo(f"left out: {owner}{each.field}: {shown}", err=True)
+    complain_each([f"left out: {_describe(each)}" for each in briefing.left_out])
+
+
+def _describe(left_out: LeftOut) -> str:
+    owner = f"{shorten(left_out.agent_name)}: " if left_out.agent_name else ""
+    return f"{owner}{left_out.field}: {shorten(left_out.text)}"

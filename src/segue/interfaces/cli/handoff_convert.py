@@ -12,8 +12,10 @@ from segue.domain.handoff import OutputNotation
 from segue.interfaces.cli.handoff_files import (
     Document,
     complain,
+    complain_each,
     printable,
     read_one,
+    shorten,
     write_back,
     write_text,
 )
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     from segue.domain.handoff import Handoff
     from segue.domain.handoff.migration import Ambiguity, MigrationPlan
     from segue.domain.handoff.taskfile import HandoffPart
-
-_SHOWN = 100
-"""How many characters of an ambiguous text are shown."""
 
 
 def convert(
@@ -159,16 +158,12 @@ def _report(plan: MigrationPlan, to: OutputNotation) -> None:
     lost = lost_fields(plan.handoff, to)
     if lost:
         complain(f"{to} has no place for {', '.join(lost)}; yaml, json and task hold every field")
-    for each in plan.ambiguities:
-        complain(f"ambiguous: {_describe(each)}")
+    complain_each([f"ambiguous: {_describe(each)}" for each in plan.ambiguities])
     if plan.ambiguities:
         complain("`segue handoff convert --prompt` prints what to ask an agent about it")
 
 
 def _describe(ambiguity: Ambiguity) -> str:
-    from segue.interfaces.cli.output import plain
-
-    words = " ".join(plain(ambiguity.text).split())
-    shown = words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
+    shown = shorten(ambiguity.text)
     place = f"{ambiguity.field}: " if ambiguity.field else ""
     return f'{place}"{shown}" {ambiguity.why}' if shown else f"{place}{ambiguity.why}"

@@ -18,6 +18,7 @@ SUFFIXES = (".md", ".markdown", ".yaml", ".yml", ".json", ".txt")
 
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 _MAX_BYTES = 32_000_000
+_MOST_SENTENCES = 20
 _BOM = "\ufeff"
 
 
@@ -158,6 +159,24 @@ def write_back(document: Document, text: str) -> None:
 def complain(sentence: str) -> None:
     """One sentence on standard error, in the form of all errors."""
     typer.echo(f"segue: {sentence}", err=True)
+
+
+def complain_each(sentences: Sequence[str]) -> None:
+    """The first of many sentences, and how many there are more: nobody reads thousands."""
+    for sentence in sentences[:_MOST_SENTENCES]:
+        complain(sentence)
+    rest = len(sentences) - _MOST_SENTENCES
+    if rest > 0:
+        complain(f"... and {rest} more")
+
+
+def shorten(text: str, limit: int = 100) -> str:
+    """A text of others on one line, not too long."""
+    from segue.interfaces.cli.output import plain
+
+    # Cut first: the rest of a long text need not be looked at.
+    words = " ".join(plain(text[: 2 * limit]).split())
+    return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
 def printable(name: str) -> str:

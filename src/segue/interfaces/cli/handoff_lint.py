@@ -11,7 +11,7 @@ import typer
 from segue.domain.errors import InvalidRequest, SegueError
 from segue.domain.handoff.lint_output import CheckedFile, ProblemFormat, format_problems
 from segue.interfaces.cli.handoff_extract import Paths
-from segue.interfaces.cli.handoff_files import Document, complain, read_inputs, write_back
+from segue.interfaces.cli.handoff_files import Document, complain, read_inputs, shorten, write_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,5 @@ def _spans_to_mend(text: str, found: Extraction) -> dict[str, Span]:
 
 
 def _report_fix(document: Document, fix: Fix) -> None:
-    from segue.interfaces.cli.output import plain
-
-    change = plain(f'"{fix.before}" is now "{fix.after}"').replace("\n", " ")
+    change = f'"{shorten(fix.before)}" is now "{shorten(fix.after)}"'
     typer.echo(f"{document.path}: mended {fix.code} {fix.field}: {change}", err=True)
