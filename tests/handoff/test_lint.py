@@ -243,6 +243,13 @@ def fix(field: str, before: str, after: str) -> Fix:
     return Fix(code="H002", field=field, before=before, after=after)
 
 
+def test_a_problem_of_a_whole_list_stands_at_its_first_item() -> None:
+    blocked = record(outcome="blocked", blockers=["No credentials", "No time"])
+    spans = {"outcome": Span(0, 7), "blockers[0]": Span(20, 34), "blockers[1]": Span(37, 44)}
+    [problem] = check_handoff(blocked, spans)
+    assert (problem.code, problem.span) == ("H012", Span(20, 34))
+
+
 def test_fixes_may_come_in_any_order_and_the_first_of_two_on_one_place_counts() -> None:
     lines, status = fix("files_modified[0].lines", "L4-L9", "4-9"), fix("outcome", "Done", "completed")
     again = fix("files_modified[0].lines", "py, L4", "py, 4")
