@@ -42,9 +42,11 @@ def brief(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print the briefing that the next agent would be given from these handoffs, the earliest first.
+    """Print what the next agent would be given.
 
-    What the budget left out is listed on standard error. Each predecessor is called by its file's name.
+    Name the handoffs of its predecessors, the earliest first. What the budget left
+    out is listed on standard error. Each predecessor
+    is called by its file's name.
     """
     from segue.domain.briefing import brief as compose
 

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(help="Files or folders; - or nothing for standard input.", show_default=False),
+    typer.Argument(
+        metavar="PATHS",
+        help="Files or folders; - or nothing for standard input.",
+        show_default=False,
+    ),
 ]
 
 
@@ -26,9 +30,10 @@ def extract(
         bool, typer.Option("--json", help="Print handoff, notation, spans and notes as JSON.")
     ] = False,
 ) -> None:
-    """Take the handoff out of documents in any notation, and show it.
+    """Show the handoff that a document holds.
 
-    Exit code 1 if one of them holds none, 2 if one cannot be read.
+    The document may be in any notation that agents use. Exit code 1
+    if one of them holds none, 2 if one cannot be read.
     """
     from segue.domain.handoff import extract_handoff
 
@@ -108,10 +113,10 @@ def _describe(item: Any) -> Iterator[str]:
         return
     parts = dict(item)
     parts.pop("id", None)  # made from the words; a person has no use for it
-    headline = getattr(item, "headline", "heading")
+    headline = getattr(item, "headline", "heading" if parts.get("heading") else "text")
     yield str(parts.pop(headline))
     for name, part in parts.items():
-        if part is None or part is False or part == ():
+        if part is None or part is False or part in ((), ""):
             continue
         shown = ", ".join(part) if isinstance(part, tuple) else "yes" if part is True else str(part)
         yield f"{name.replace('_', ' ')}: {shown}"

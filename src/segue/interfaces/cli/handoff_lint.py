@@ -19,14 +19,7 @@ if TYPE_CHECKING:
     from segue.domain.handoff import Extraction, Fix, Problem, Span
     from segue.domain.handoff.rules import Rule
 
-Codes = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="CODES",
-        help="Codes or beginnings of codes, with commas: H0,H050. May be repeated.",
-        show_default=False,
-    ),
-]
+_CODES = "codes or beginnings of codes, with commas: H0,H050"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,13 +34,20 @@ def lint(
     form: Annotated[ProblemFormat, typer.Option("--format", help="How problems are written.")] = (
         ProblemFormat.TEXT
     ),
-    select: Codes = None,
-    ignore: Codes = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODES", help=f"Only these rules: {_CODES}.", show_default=False),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODES", help=f"Not these rules: {_CODES}.", show_default=False),
+    ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Mend in place what needs no guessing.")] = False,
 ) -> None:
-    """Check handoff documents against the rules; `segue handoff rules` explains them.
+    """Check handoff documents against the rules.
 
-    Exit code 1 if there are errors, 0 if there are only warnings, 2 if something cannot be read.
+    `segue handoff rules` explains them. Exit code 1 if there are errors, 0 if there are only
+    warnings, 2 if something cannot be read.
     """
     from segue.domain.handoff.lint import select_rules
 

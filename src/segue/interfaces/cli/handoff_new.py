@@ -21,7 +21,10 @@ def new(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
 ) -> None:
-    """Print the empty form of a notation; `lint` finds every part that was not filled in."""
+    """Print an empty form to fill in.
+
+    `segue handoff lint` finds the parts of the YAML and JSON forms that were not filled in.
+    """
     from segue.domain.handoff.rendering import render_template
 
     form = render_template(notation)

@@ -35,7 +35,7 @@ def rules(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """The rules that handoffs are checked by, or one of them with its examples."""
+    """List the rules, or explain one with examples."""
     from segue.domain.handoff.rules import RULES
     from segue.interfaces.cli.output import print_json
 
