@@ -83,6 +83,15 @@ class TestConvert:
         assert record.what_was_done == ("Added POST /auth/login", "Wrote five tests")
         assert record.goal is None
 
+    def test_a_handoff_beside_its_heading_is_found_and_nothing_is_lost(
+        self, segue: Run, project: Path
+    ) -> None:
+        text = f"## Handoff\n\n---\n\n{REPLY}"
+        (project / "a.md").write_text(text)
+        assert "Wrote five tests" in segue("handoff", "convert", "a.md", "--to", "yaml").out
+        assert segue("handoff", "convert", "a.md", "--to", "task", "--in-place").code == 0
+        assert (project / "a.md").read_text().endswith(f"---\n\n{REPLY}")
+
     def test_a_task_file_is_not_cut_down_in_place(self, segue: Run, project: Path) -> None:
         text = f"# Task 7\n\n## Objective\nA login.\n\n# Handoff\n\n{REPLY}"
         (project / "task.md").write_text(text)

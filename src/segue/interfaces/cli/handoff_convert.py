@@ -89,11 +89,12 @@ def _refuse_misuse(
 
 
 def _handoff_part(text: str) -> HandoffPart | None:
-    """The handoff part of a task file, if something stands there."""
+    """The handoff part of a task file, if a handoff stands there and not only its heading."""
+    from segue.domain.handoff import extract_handoff
     from segue.domain.handoff.taskfile import find_handoff_part
 
     part = find_handoff_part(text)
-    return part if part is not None and part.text(text).strip() else None
+    return part if part is not None and extract_handoff(part.text(text)).handoff is not None else None
 
 
 def _note_of(text: str) -> str:
@@ -118,8 +119,9 @@ def _plan(document: Document, note: str) -> MigrationPlan:
 def _whole(document: Document, handoff: Handoff, to: OutputNotation) -> str:
     """The converted document: a task file stays the file that it is."""
     from segue.domain.handoff import render_handoff, rewrite_task_file
+    from segue.domain.handoff.taskfile import find_handoff_part
 
-    if to is OutputNotation.TASK_FILE and _handoff_part(document.text):
+    if to is OutputNotation.TASK_FILE and find_handoff_part(document.text) is not None:
         return rewrite_task_file(document.text, handoff)
     text = render_handoff(handoff, to)
     return text.replace("\n", "\r\n") if "\r\n" in document.text else text
