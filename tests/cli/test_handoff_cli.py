@@ -89,6 +89,9 @@ class TestUnreadable:
         (folder / "deep" / "gone.md").symlink_to("nowhere.md")
         self.check(segue, "deep", "cannot read deep/gone.md", "No such file")
 
+    def test_no_name_at_all(self, segue: Run, folder: Path) -> None:
+        self.check(segue, "", "cannot read a file without a name")
+
     def test_a_folder_without_documents(self, segue: Run, folder: Path) -> None:
         (folder / "empty").mkdir()
         self.check(segue, "empty", "nothing to read in empty", "*.md")

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Ran
-from tests.cli.documents import REPLY
+from tests.cli.documents import REPLY, TASK
 
 Run = Callable[..., Ran]
 
@@ -116,3 +116,58 @@ def test_the_hook_runs_the_linter_on_files_that_it_names(folder: Path) -> None:
     )
     assert ran.returncode == 1
     assert [line.split(" ")[0] for line in ran.stdout.splitlines()] == ["coder.md:1:1:", "handoff-1.md:1:1:"]
+
+
+def run_shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    script = f'segue() {{ "{sys.executable}" -m segue "$@"; }}; {command}'
+    return subprocess.run(
+        ["sh", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | environment,
+    )
+
+
+def test_a_closed_standard_input_is_said(project: Path) -> None:
+    ran = run_shell("segue handoff lint <&-")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "segue: cannot read -: standard input is closed\n"
+
+
+def test_a_terminal_that_knows_no_umlauts_is_no_reason_to_fail(project: Path) -> None:
+    (project / "a.md").write_text("## What Was Done\n- Café ✔\n")
+    ran = run_shell("segue handoff extract a.md", PYTHONIOENCODING="ascii")
+    assert ran.returncode == 0
+    assert "- Caf\\xe9 \\u2714" in ran.stdout
+
+
+def test_a_converted_document_can_go_into_a_pipe_by_name(folder: Path) -> None:
+    ran = run_shell("segue handoff convert coder.md --to yaml --output /dev/stdout | grep -c JWT")
+    assert ran.stdout == "1\n"
+
+
+def test_a_full_disk_is_said(folder: Path) -> None:
+    ran = run_shell("segue handoff convert coder.md --to yaml --output /dev/full")
+    assert ran.returncode == 1
+    assert ran.stderr.endswith("segue: cannot write /dev/full: No space left on device\n")
+
+
+def test_a_reader_that_leaves_early_sees_no_traceback(folder: Path) -> None:
+    lines = "".join(f"- TODO\n- Thing {n}\n" for n in range(20_000))
+    (folder / "long.md").write_text(f"## What Was Done\n{lines}")
+    ran = run_shell("segue handoff lint long.md | head -n 1")
+    assert ran.stdout.startswith("long.md:")
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_fix_that_cannot_be_written_leaves_the_document_whole(project: Path) -> None:
+    (project / "task.md").write_text(TASK)
+    ran = run_shell("ulimit -f 0; segue handoff lint --fix task.md")
+    assert ran.returncode == 2
+    assert "segue: cannot write task.md: File too large" in ran.stderr
+    assert "mended" not in ran.stderr
+    assert "task.md:9:10: H002" in ran.stdout
+    assert (project / "task.md").read_text() == TASK
+    assert [each.name for each in project.iterdir()] == ["task.md"]

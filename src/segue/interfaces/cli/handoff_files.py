@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import typer
 
@@ -65,6 +66,8 @@ class _Reader:
     def read_named(self, name: str) -> None:
         if name == "-":
             self._read(None, name, is_named=True)
+        elif not name:
+            self.faults.append("cannot read a file without a name; - is standard input")
         elif Path(name).is_dir():
             self._read_folder(Path(name))
         else:
@@ -142,8 +145,8 @@ def write_text(path: Path, text: str) -> None:
     """Put `text` where `path` leads, all at once or not at all; the mode of a file that is there stays."""
     target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(text.encode())  # a device or a pipe, if it can be written to at all
+        if path.exists() and not path.is_file():
+            path.write_bytes(text.encode())  # a device or a pipe: there is nothing to put in its place
         else:
             _replace(target, text.encode())
     except OSError as error:
@@ -190,13 +193,20 @@ def _read_bytes(file: Path | None) -> bytes:
         with file.open("rb") as stream:
             found = stream.read(_MAX_BYTES + 1)
     else:
-        stdin = typer.get_binary_stream("stdin")
+        stdin = _standard_input()
         if stdin.isatty():
             typer.echo("reading from the terminal; end with Ctrl-D", err=True)
         found = stdin.read(_MAX_BYTES + 1)
     if len(found) > _MAX_BYTES:
         raise _NotText(f"it is larger than {_MAX_BYTES // 1_000_000} MB")
     return found
+
+
+def _standard_input() -> BinaryIO:
+    try:
+        return typer.get_binary_stream("stdin")
+    except RuntimeError as error:
+        raise _NotText("standard input is closed") from error
 
 
 def _decode(content: bytes) -> str:

@@ -64,7 +64,7 @@ def lint(
     _report_missing(checked)
     relevant = [each for each in checked if each.has_handoff or each.document.is_named]
     _print_problems(relevant, form)
-    if form is ProblemFormat.TEXT:
+    if form is ProblemFormat.TEXT and relevant:
         _summarise(relevant)
     has_errors = any(problem.severity == "error" for each in relevant for problem in each.problems)
     raise typer.Exit(max(code, 1 if has_errors else 0))
