@@ -49,7 +49,8 @@ def draw(screen: pyte.Screen, path: Path, title: str) -> None:
     for y in range(used):
         line = Text()
         cells = [screen.buffer[y][x] for x in range(screen.columns)]
-        for style, run in groupby(cells, key=_style):
+        # Blanks in runs of their own: viewers trim them from the start of a text.
+        for (style, _), run in groupby(cells, key=lambda cell: (_style(cell), cell.data.isspace())):
             line.append("".join(cell.data for cell in run), style)
         line.rstrip()
         console.print(line, no_wrap=True, overflow="crop")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from segue.application.app import Segue
+from segue.application.briefings import Briefer
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
 from segue.application.ports import AgentBackend
@@ -54,6 +55,7 @@ async def open_segue(
     from segue.adapters.event_feed import SharedFeed
     from segue.adapters.processes import LocalProcesses
     from segue.adapters.storage.database import open_database
+    from segue.adapters.tokens import counter_for
 
     make_data_dir(settings)
     database = await open_database(settings.main_database_url)
@@ -64,7 +66,10 @@ async def open_segue(
         clock = SystemClock()
         limits = Limits(step_timeout=settings.step_timeout)
         endings = Endings(database=database, backends=loaded, clock=clock, limits=limits)
-        moves = StepMoves(database=database, backends=loaded, clock=clock, limits=limits, endings=endings)
+        briefer = Briefer(
+            counter_for=counter_for, budget=settings.briefing_budget, notation=settings.handoff_notation
+        )
+        moves = StepMoves(endings=endings, briefer=briefer)
         workers = Workers(
             database=database,
             engine=DbosEngine(database_url=settings.engine_database_url),

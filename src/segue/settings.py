@@ -15,6 +15,7 @@ from pydantic_settings import SettingsError as UnreadableVariable
 from segue.adapters.catalog.positions import LocatedYaml
 from segue.adapters.catalog.yaml_catalog import SETTINGS_FILE, find_project
 from segue.domain.errors import CatalogError, SettingsError, describe_known
+from segue.domain.handoff import OutputNotation
 
 
 def _config_dir() -> Path:
@@ -44,6 +45,10 @@ class Settings(BaseSettings):
     """Seconds a step may take before its session is aborted."""
     max_running: int = Field(default=20, ge=1)
     """How many pipelines run at once in one process; the others wait."""
+    briefing_budget: int | None = Field(default=8000, ge=500)
+    """Tokens that a briefing may have; what is left out is named in it."""
+    handoff_notation: OutputNotation = OutputNotation.YAML
+    """How agents are asked to hand off: yaml, json, four or six sections."""
     host: str = "127.0.0.1"
     """Address that `segue serve` listens on."""
     port: int = Field(default=8000, ge=0, le=65535)

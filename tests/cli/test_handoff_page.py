@@ -32,8 +32,12 @@ def replay(page: str) -> Iterator[tuple[str, str]]:
         for line in re.findall(r"^\$ .*$", text, re.MULTILINE):
             printed.write(f"{line}\n")
             match shlex.split(line):
+                case ["$", "segue", *arguments, "2>/dev/null", "|", "head", "-n", count]:
+                    whole = io.StringIO()
+                    code = run_in(whole, io.StringIO(), arguments)
+                    printed.writelines(whole.getvalue().splitlines(keepends=True)[: int(count)])
                 case ["$", "segue", *arguments]:
-                    code = run_in(printed, arguments)
+                    code = run_in(printed, printed, arguments)
                 case ["$", "cat", file]:
                     printed.write(Path(file).read_text(encoding="utf-8"))
                 case ["$", "echo", "$?"]:
@@ -44,11 +48,11 @@ def replay(page: str) -> Iterator[tuple[str, str]]:
         yield text, shown
 
 
-def run_in(printed: io.StringIO, arguments: list[str]) -> int:
-    """Run a command as a terminal would show it: both of its outputs in one place, in order."""
+def run_in(out: io.StringIO, err: io.StringIO, arguments: list[str]) -> int:
+    """Run a command; a terminal shows both of its outputs in one place, in order."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdout", printed)
-        patch.setattr(sys, "stderr", printed)
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
         return run_cli(LazyParts(), arguments)
 
 

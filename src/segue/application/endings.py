@@ -35,19 +35,19 @@ class Endings:
     """Stops sessions and writes down why. Sessions are stopped first, then the records say so."""
 
     def __init__(self, *, database: Database, backends: Backends, clock: Clock, limits: Limits) -> None:
-        self._database = database
-        self._backends = backends
-        self._clock = clock
-        self._limits = limits
+        self.database = database
+        self.backends = backends
+        self.clock = clock
+        self.limits = limits
 
     async def fail(self, claim: Claim, step_id: int, reason: str) -> None:
         """The step, and with it the pipeline, has failed; its session is stopped first."""
-        async with self._database.begin() as work:
+        async with self.database.begin() as work:
             latest = await work.attempts.latest(step_id)
         if latest is not None and not latest[0].status.is_final:
             await self.release(latest[1], abort=True)
-        now = self._clock.now()
-        async with self._database.begin() as work:
+        now = self.clock.now()
+        async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(claim)
             await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
             failed = pipeline.fail_step(step_id, reason, now)
@@ -63,15 +63,15 @@ class Endings:
 
     async def abort(self, claim: Claim) -> None:
         """Carry out an abort that was asked for: sessions first, then the records."""
-        async with self._database.begin() as work:
+        async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(claim)
             running = [s for s in pipeline.steps if s.status is StepStatus.RUNNING]
             latest = [await work.attempts.latest(step.id) for step in running]
         for found in latest:
             if found is not None and not found[0].status.is_final:
                 await self.release(found[1], abort=True)
-        now = self._clock.now()
-        async with self._database.begin() as work:
+        now = self.clock.now()
+        async with self.database.begin() as work:
             aborted = (await work.pipelines.hold(claim)).abort(now)
             await work.pipelines.save(aborted)
             for step in running:
@@ -91,12 +91,12 @@ class Endings:
 
     async def abandon(self, claim: Claim) -> None:
         """Another worker owns the pipeline now: stop what only this machine can stop, write nothing."""
-        async with self._database.begin() as work:
+        async with self.database.begin() as work:
             pipeline = await work.pipelines.get(claim.pipeline_id)
             latest = [await work.attempts.latest(s.id) for s in pipeline.steps]
         for found in latest:
             if found is not None and not found[0].status.is_final:
-                _, backend = self._backends.get(found[1].backend, found[1].name)
+                _, backend = self.backends.get(found[1].backend, found[1].name)
                 if backend.local_sessions:
                     await self.release(found[1], abort=True)
         log.warning("claim_lost", pipeline=claim.pipeline_id, segment=claim.segment)
@@ -105,8 +105,8 @@ class Endings:
         """Abort and close a session. What cannot be stopped in time is logged, never waited for."""
         session = agent.session_ref or agent.key
         try:
-            _, backend = self._backends.get(agent.backend, agent.name)
-            async with asyncio.timeout(self._limits.stop_timeout):
+            _, backend = self.backends.get(agent.backend, agent.name)
+            async with asyncio.timeout(self.limits.stop_timeout):
                 if abort:
                     await backend.abort(session)
                 await backend.close(session)
@@ -115,12 +115,12 @@ class Endings:
 
     async def lose(self, claim: Claim, step_id: int, error: str) -> None:
         """The session is gone; the next attempt is told so."""
-        async with self._database.begin() as work:
+        async with self.database.begin() as work:
             await work.pipelines.check(claim)
             await self._end_attempt(work, step_id, AttemptStatus.LOST, error)
             await work.audit.add(
                 AuditKind.ATTEMPT_LOST,
-                self._clock.now(),
+                self.clock.now(),
                 pipeline_id=claim.pipeline_id,
                 step_id=step_id,
                 reason=error,
@@ -131,6 +131,6 @@ class Endings:
     async def _end_attempt(self, work: UnitOfWork, step_id: int, status: AttemptStatus, error: str) -> None:
         latest = await work.attempts.latest(step_id)
         if latest is not None and not latest[0].status.is_final:
-            now = self._clock.now()
+            now = self.clock.now()
             attempt = latest[0].moved(status, error=error, finished_at=now)
             await work.attempts.save(attempt, replace(latest[1], ended_at=now))

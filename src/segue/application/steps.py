@@ -16,12 +16,10 @@ from uuid import uuid4
 
 import structlog
 
-from segue.application.endings import Endings, Limits
+from segue.application.briefings import Briefer
+from segue.application.endings import Endings
 from segue.application.ports import (
     AgentBackend,
-    Backends,
-    Clock,
-    Database,
     Message,
     NewAttempt,
     NewHandoff,
@@ -29,9 +27,8 @@ from segue.application.ports import (
     UnitOfWork,
 )
 from segue.domain.audit import AuditKind
-from segue.domain.briefing import Predecessor, brief
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.handoff import Handoff, extract_handoff
+from segue.domain.handoff import Extraction, check_handoff, extract_handoff
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Claim, Pipeline, Step, StepStatus
 from segue.domain.sessions import Reason
 
@@ -49,14 +46,13 @@ the working directory. Look at what is there before you begin, and go on from it
 class StepMoves:
     """Brings steps to their end: done, or failed with a reason that a person understands."""
 
-    def __init__(
-        self, *, database: Database, backends: Backends, clock: Clock, limits: Limits, endings: Endings
-    ) -> None:
-        self._database = database
-        self._backends = backends
-        self._clock = clock
-        self._limits = limits
+    def __init__(self, *, endings: Endings, briefer: Briefer) -> None:
         self.endings = endings
+        self._briefer = briefer
+        self._database = endings.database
+        self._backends = endings.backends
+        self._clock = endings.clock
+        self._limits = endings.limits
 
     async def run(self, claim: Claim, step_id: int) -> None:
         """Run a step to its end; a session that is lost is followed by a new attempt."""
@@ -103,7 +99,7 @@ class StepMoves:
                     backend=self._backend_name(pipeline, step),
                     key=uuid4().hex,
                     message_id=uuid4().hex,
-                    briefing=await self._briefing(work, pipeline, step),
+                    briefing=await self._briefer.render(work, pipeline, step),
                     carry_over=_carry_over(latest[0]) if latest else "",
                     parent_id=latest[1].id if latest else None,
                     started_at=now,
@@ -149,7 +145,8 @@ class StepMoves:
     async def accept_handoff(self, claim: Claim, attempt: Attempt, agent: Agent) -> None:
         """Take the handoff out of the reply; the step is done."""
         reply = attempt.reply or ""
-        handoff = extract_handoff(reply).handoff
+        extraction = await asyncio.to_thread(extract_handoff, reply)
+        handoff = extraction.handoff
         now = self._clock.now()
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(claim)
@@ -168,7 +165,7 @@ class StepMoves:
             await work.attempts.save(
                 attempt.moved(AttemptStatus.DONE, finished_at=now), replace(agent, ended_at=now)
             )
-            await self._audit_handoff(work, attempt, pipeline.id, handoff_id, handoff)
+            await self._audit_handoff(work, claim, attempt, handoff_id, extraction)
             await work.audit.add(AuditKind.STEP_DONE, now, pipeline_id=pipeline.id, step_id=attempt.step_id)
             if moved.status.is_final:
                 await work.audit.add(AuditKind.PIPELINE_DONE, now, pipeline_id=pipeline.id)
@@ -218,39 +215,22 @@ class StepMoves:
             title=f"segue {pipeline.id}.{step.order_index + 1} {agent.name}: {pipeline.title}",
         )
 
-    async def _briefing(self, work: UnitOfWork, pipeline: Pipeline, step: Step) -> str:
-        earlier = [s for s in pipeline.steps if s.order_index < step.order_index]
-        saved = await work.handoffs.latest_of_steps([s.id for s in earlier])
-        predecessors = [
-            Predecessor(
-                agent_name=s.agent_name,
-                handoff=Handoff.model_validate_json(found.metadata_json) if found.metadata_json else None,
-                reply=found.content_md,
-            )
-            for s in earlier
-            # A raw reply is long: it stands in only where the step just before left no record.
-            if (found := saved.get(s.id)) and (found.metadata_json or s is earlier[-1])
-        ]
-        return brief(
-            prompt=pipeline.prompt,
-            agent_name=step.agent_name,
-            job=step.description,
-            predecessors=predecessors,
-        ).text
-
     async def _audit_handoff(
-        self, work: UnitOfWork, attempt: Attempt, pipeline_id: int, handoff_id: int, handoff: Handoff | None
+        self, work: UnitOfWork, claim: Claim, attempt: Attempt, handoff_id: int, extraction: Extraction
     ) -> None:
-        now = self._clock.now()
+        now, pipeline_id = self._clock.now(), claim.pipeline_id
+        problems = check_handoff(extraction.handoff) if extraction.handoff else []
         await work.audit.add(
             AuditKind.HANDOFF_CREATED,
             now,
             pipeline_id=pipeline_id,
             step_id=attempt.step_id,
             handoff_id=handoff_id,
-            has_structured_data=handoff is not None,
+            has_structured_data=extraction.handoff is not None,
+            notation=extraction.notation,
+            problems=sorted({problem.code for problem in problems}),
         )
-        if handoff is None:
+        if extraction.handoff is None:
             await work.audit.add(
                 AuditKind.HANDOFF_EXTRACTION_FAILED, now, pipeline_id=pipeline_id, step_id=attempt.step_id
             )

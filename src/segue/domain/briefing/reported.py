@@ -83,6 +83,8 @@ def _rest(handoff: Handoff) -> Iterator[Group]:
         items = list(enumerate(getattr(handoff, name)))
         yield from _list_group(f"### {heading}\n\n", name, items, write, rank)
     for at, section in enumerate(handoff.other_sections):
+        if not section.heading.strip():
+            continue  # talk around the handoff, which its writer gave no name; the reply keeps it
         opening = f"### {neutralise_line(section.heading)}\n\n"
         yield from _text_group(opening, f"other_sections[{at}]", section.text, rank=9, label="other sections")
 

@@ -72,18 +72,26 @@ I read the difference and ran `python -m unittest -v` myself. It ended with exit
 {output}
 ```
 
-## What Was Done
-- Read the change in stats.py; it does what the developer's handoff says
-- Ran all tests after the change; they ended with exit code {exit_code}
+## Handoff
 
-## Decisions Made
-- The change is safe to merge, because the odd case is untouched and covered
-
-## Open Questions
-- median([]) still raises IndexError; nobody has decided if that is wanted
-
-## Next Agent Context
-Merge it. Then decide about the empty list."""
+```yaml
+outcome: completed
+what_was_done:
+  - Read the change in stats.py; it does what the developer's handoff says
+decisions_made:
+  - decision: The change is safe to merge
+    rationale: The odd case is untouched and covered by a test
+commands_run:
+  - command: python -m unittest -v
+    exit_code: {exit_code}
+gotchas:
+  - issue: median([]) raises IndexError
+    mitigation: Check for an empty list before the call
+    severity: low
+suggested_next_steps:
+  - step: Decide what median([]) should do
+    priority: low
+```"""
 
 
 def demo(
@@ -193,9 +201,11 @@ def _explain(project: Path, detail: PipelineDetail, review: StepDetail, screen: 
     from rich.syntax import Syntax
 
     from segue.interfaces.cli.output import safe
-    from segue.interfaces.cli.pipelines import print_handoff
+    from segue.interfaces.cli.records import print_handoff
 
-    screen.print("\n[bold]1. Each agent handed off.[/] Segue turned what they wrote into a typed record:\n")
+    screen.print(
+        "\n[bold]1. Each agent handed off,[/] one in Markdown, one in YAML. Segue made typed records of it:\n"
+    )
     for step in detail.steps:
         if step.latest_handoff is not None:
             print_handoff(

@@ -13,9 +13,9 @@ from segue.interfaces.cli.handoff_files import (
     Document,
     complain,
     complain_each,
-    printable,
     read_one,
     shorten,
+    shown_name,
     write_back,
     write_text,
 )
@@ -67,7 +67,7 @@ def convert(
         text = _for_output(document, output, plan.handoff, to)
         _report(plan, to)
         write_text(output, text)
-        typer.echo(f"wrote {printable(str(output))}", err=True)
+        typer.echo(f"wrote {shown_name(str(output))}", err=True)
     else:
         text = _whole(document, plan.handoff, to)
         _report(plan, to)

@@ -79,7 +79,7 @@ class _Reader:
             self._read(file, str(file), is_named=False)
         if not found:
             kinds = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-            self.faults.append(f"nothing to read in {printable(str(folder))}: it holds no {kinds}")
+            self.faults.append(f"nothing to read in {shown_name(str(folder))}: it holds no {kinds}")
 
     def _files_in(self, folder: Path) -> Iterator[Path]:
         # Folders behind symbolic links are not entered: they may lead back up here.
@@ -91,14 +91,14 @@ class _Reader:
                     yield file
 
     def _cannot_enter(self, error: OSError) -> None:
-        self.faults.append(f"cannot look into {printable(str(error.filename))}: {error.strerror}")
+        self.faults.append(f"cannot look into {shown_name(str(error.filename))}: {error.strerror}")
 
     def _read(self, file: Path | None, name: str, *, is_named: bool) -> None:
         place = "-" if file is None else os.path.realpath(file)
         if place in self.seen:
             return
         self.seen.add(place)
-        shown = printable(name)
+        shown = shown_name(name)
         try:
             text = _decode(_read_bytes(file))
         except OSError as error:
@@ -134,7 +134,7 @@ def read_inputs(names: Sequence[str] | None) -> Inputs:
 def read_one(name: str) -> Document:
     """The one document of a command that takes one."""
     if name != "-" and Path(name).is_dir():
-        raise InvalidRequest(f"{printable(name)} is a folder; name one file")
+        raise InvalidRequest(f"{shown_name(name)} is a folder; name one file")
     inputs = read_inputs([name])
     if not inputs.documents:
         raise InvalidRequest(inputs.faults[0])
@@ -150,7 +150,7 @@ def write_text(path: Path, text: str) -> None:
         else:
             _replace(target, text.encode())
     except OSError as error:
-        raise SegueError(f"cannot write {printable(str(path))}: {error.strerror}") from error
+        raise SegueError(f"cannot write {shown_name(str(path))}: {error.strerror}") from error
 
 
 def write_back(document: Document, text: str) -> None:
@@ -175,14 +175,14 @@ def complain_each(sentences: Sequence[str]) -> None:
 
 def shorten(text: str, limit: int = 100) -> str:
     """A text of others on one line, not too long."""
-    from segue.interfaces.cli.output import plain
+    from segue.interfaces.cli.output import printable
 
     # Cut first: the rest of a long text need not be looked at.
-    words = " ".join(plain(text[: 2 * limit]).split())
+    words = " ".join(printable(text[: 2 * limit]).split())
     return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
-def printable(name: str) -> str:
+def shown_name(name: str) -> str:
     """A file's name on one line, whatever characters it has."""
     text = os.fsencode(name).decode("utf-8", "replace")
     return "".join(c if c.isprintable() else "�" for c in text)

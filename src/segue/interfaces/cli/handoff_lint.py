@@ -94,7 +94,7 @@ def _report_missing(checked: Sequence[_Checked]) -> None:
 
 
 def _print_problems(checked: Sequence[_Checked], form: ProblemFormat) -> None:
-    from segue.interfaces.cli.output import plain, quiet_json
+    from segue.interfaces.cli.output import printable, quiet_json
 
     files = [
         CheckedFile(path=each.document.path, source=each.document.text, problems=_in_order(each.problems))
@@ -102,7 +102,7 @@ def _print_problems(checked: Sequence[_Checked], form: ProblemFormat) -> None:
     ]
     text = format_problems(files, form)
     is_json = form in {ProblemFormat.JSON, ProblemFormat.SARIF}
-    sys.stdout.write(quiet_json(text) if is_json else plain(text))
+    sys.stdout.write(quiet_json(text) if is_json else printable(text))
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:

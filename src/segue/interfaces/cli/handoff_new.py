@@ -9,7 +9,7 @@ import typer
 
 from segue.domain.errors import SegueError
 from segue.domain.handoff import OutputNotation
-from segue.interfaces.cli.handoff_files import printable, write_text
+from segue.interfaces.cli.handoff_files import shown_name, write_text
 
 
 def new(
@@ -32,6 +32,8 @@ def new(
         typer.echo(form, nl=False)
         return
     if output.is_file() and not force:
-        raise SegueError(f"{printable(str(output))} exists already; nothing was written (--force overwrites)")
+        raise SegueError(
+            f"{shown_name(str(output))} exists already; nothing was written (--force overwrites)"
+        )
     write_text(output, form)
-    typer.echo(f"wrote {printable(str(output))}", err=True)
+    typer.echo(f"wrote {shown_name(str(output))}", err=True)

@@ -52,7 +52,7 @@ def print_json(value: object) -> None:
 
 def print_document(text: str) -> None:
     """A document as it is, for a file or the next program; on a terminal, without what would drive it."""
-    sys.stdout.write(plain(text) if sys.stdout.isatty() else text)
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def quiet_json(text: str) -> str:
@@ -99,11 +99,11 @@ def when(moment: datetime) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def plain(text: str) -> str:
-    """Text of others without control characters, which would drive the terminal; lines stay lines."""
-    return "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text.replace("\r\n", "\n"))
-
-
 def safe(text: str) -> str:
-    """The same for what is printed with markup: theirs is no markup."""
-    return escape(plain(text))
+    """Text of others: no markup, no control characters that would drive the terminal."""
+    return escape(printable(text))
+
+
+def printable(text: str) -> str:
+    """Text without the control characters that would drive the terminal; lines stay lines."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text.replace("\r\n", "\n"))

@@ -174,6 +174,7 @@ def resume_pipeline(context: typer.Context, pipeline_id: Id, as_json: Json = Fal
 def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
     from segue.interfaces.cli.live import steps_table
     from segue.interfaces.cli.output import safe, status_of, styled, when
+    from segue.interfaces.cli.records import print_handoff
 
     screen.print(f"[bold]pipeline {detail.id}[/]  {styled(status_of(detail))}  {safe(detail.title)}")
     screen.print(
@@ -189,25 +190,6 @@ def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
             print_handoff(
                 step.agent_name, step.latest_handoff.metadata, step.latest_handoff.content_md, screen
             )
-
-
-def print_handoff(
-    agent_name: str, metadata: dict[str, object] | None, content_md: str, screen: Console
-) -> None:
-    """A handoff as the next agent sees it, in a frame."""
-    from rich.markdown import Markdown
-    from rich.panel import Panel
-
-    from segue.domain.handoff import Handoff, render_context_header
-    from segue.interfaces.cli.output import safe
-
-    title = f"handoff of {safe(agent_name)}"
-    if metadata is None:
-        screen.print(Panel(safe(content_md.strip()), title=f"{title} (raw reply)", title_align="left"))
-        return
-    text = render_context_header(Handoff.model_validate(metadata))
-    body = Markdown(safe(text.partition("\n\n")[2]))
-    screen.print(Panel(body, title=title, title_align="left", border_style="green"))
 
 
 def _print_step(step: StepDetail, screen: Console) -> None:

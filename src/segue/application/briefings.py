@@ -1,0 +1,48 @@
+"""What the agent of a step is given, rendered from saved records alone: the same again on a resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from segue.application.ports import SavedHandoff, UnitOfWork
+from segue.domain.briefing import Predecessor, brief
+from segue.domain.handoff import Handoff, OutputNotation
+from segue.domain.pipeline import Pipeline, Step
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Briefer:
+    """Renders briefings the way the settings want them."""
+
+    counter_for: Callable[[str | None], Callable[[str], int]]
+    """Model -> how its tokens are counted."""
+    budget: int | None = None
+    """Tokens that a briefing may have; none for no limit."""
+    notation: OutputNotation = OutputNotation.YAML
+    """How agents are asked to hand off; whatever they write is read all the same."""
+
+    async def render(self, work: UnitOfWork, pipeline: Pipeline, step: Step) -> str:
+        """The briefing of a step."""
+        earlier = [s for s in pipeline.steps if s.order_index < step.order_index]
+        saved = await work.handoffs.latest_of_steps([s.id for s in earlier])
+        predecessors = [
+            _predecessor(s, found)
+            for s in earlier
+            # A raw reply is long: it stands in only where the step just before left no record.
+            if (found := saved.get(s.id)) and (found.metadata_json or s is earlier[-1])
+        ]
+        return brief(
+            prompt=pipeline.prompt,
+            agent_name=step.agent_name,
+            job=step.description,
+            predecessors=predecessors,
+            budget=self.budget,
+            count_tokens=self.counter_for(step.model),
+            notation=self.notation,
+        ).text
+
+
+def _predecessor(step: Step, saved: SavedHandoff) -> Predecessor:
+    record = Handoff.model_validate_json(saved.metadata_json) if saved.metadata_json else None
+    return Predecessor(agent_name=step.agent_name, handoff=record, reply=saved.content_md)
