@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractAsyncContextManager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from segue import __version__
 from segue.interfaces.cli.app import run_cli
 
 if TYPE_CHECKING:
+    from segue.adapters.tokens import TokenCounter
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
     from segue.settings import Settings
@@ -46,9 +48,18 @@ class LazyParts:
 
         configure_logs(settings, verbose=verbose or "--debug" in sys.argv)
 
+    def token_counter(self, model: str | None) -> TokenCounter:
+        """The counter for a model; loaded when tokens are counted."""
+        from segue.adapters.tokens import counter_for
+
+        return counter_for(model)
+
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a poor locale must not end a command
     sys.exit(run_cli(LazyParts()))
 
 

@@ -79,6 +79,8 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
     assert set(document["paths"]) == {
         "/health",
         "/events",
+        "/handoffs/check",
+        "/handoffs/extract",
         "/pipelines",
         "/pipelines/{pipeline_id}",
         "/pipelines/{pipeline_id}/abort",

@@ -19,6 +19,7 @@ from segue.domain.handoff.lint_output import CheckedFile, Position, format_probl
 from segue.domain.handoff.lint_patch import Patched, patch_source
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Severity
+from segue.domain.handoff.rules_explained import EXPLANATIONS
 from tests.handoff.strategies import handoffs
 
 PAGE = Path(__file__).parents[2] / "docs" / "lint.md"
@@ -57,6 +58,13 @@ def test_the_page_explains_every_rule_with_both_examples() -> None:
 def test_the_page_gives_every_rule_in_its_own_words() -> None:
     for rule, body in zip(RULES, parts_of_page().values(), strict=True):
         assert rule.doc.rstrip(".") in " ".join(body.split())
+
+
+def test_the_program_explains_a_rule_as_the_page_does() -> None:
+    for (code, explained), body in zip(EXPLANATIONS.items(), parts_of_page().values(), strict=True):
+        assert code in RULES_BY_CODE
+        assert " ".join(explained.text.split()) == " ".join(body.partition("\nFails:")[0].split())
+        assert _EXAMPLE.findall(body) == [("Fails", explained.fails), ("Passes", explained.passes)]
 
 
 @pytest.mark.parametrize(("code", "word", "text"), examples())
@@ -233,6 +241,22 @@ def patch(*fixes: Fix) -> Patched:
 
 def fix(field: str, before: str, after: str) -> Fix:
     return Fix(code="H002", field=field, before=before, after=after)
+
+
+def test_a_problem_of_a_whole_list_stands_at_its_first_item() -> None:
+    blocked = record(outcome="blocked", blockers=["No credentials", "No time"])
+    spans = {"outcome": Span(0, 7), "blockers[0]": Span(20, 34), "blockers[1]": Span(37, 44)}
+    [problem] = check_handoff(blocked, spans)
+    assert (problem.code, problem.span) == ("H012", Span(20, 34))
+
+
+def test_fixes_may_come_in_any_order_and_the_first_of_two_on_one_place_counts() -> None:
+    lines, status = fix("files_modified[0].lines", "L4-L9", "4-9"), fix("outcome", "Done", "completed")
+    again = fix("files_modified[0].lines", "py, L4", "py, 4")
+    patched = patch(lines, status, again)
+    assert patched.text == "Status: completed\n\n- src/a.py, 4-9, Updated\n- src/a.py, L4-L9\n"
+    assert patched.applied == (status, lines)
+    assert patched.open == (again,)
 
 
 def test_fixes_change_only_the_words_in_question() -> None:

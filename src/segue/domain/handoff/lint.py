@@ -48,7 +48,9 @@ def check_handoff(
 
 
 def find_span(field: str, spans: Mapping[str, Span]) -> Span | None:
-    """Where a field stands: its own span, or that of the item or list it belongs to."""
+    """Where a field stands: its own span, its first item's, or that of the item or list it belongs to."""
+    if field not in spans and f"{field}[0]" in spans:
+        return spans[f"{field}[0]"]
     while field:
         if field in spans:
             return spans[field]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -24,15 +25,15 @@ class Patched:
 
 def patch_source(source: str, spans: Mapping[str, Span], fixes: Iterable[Fix]) -> Patched:
     """`source` with each fix made where its field stands, if the old words stand there exactly once."""
-    edits: list[tuple[int, int, Fix]] = []
+    edits: list[tuple[int, int, Fix]] = []  # by their place, apart from each other
     left: list[Fix] = []
     for fix in fixes:
         start = _find(source, spans, fix)
-        if start is None or any(start < end and begin < start + len(fix.before) for begin, end, _ in edits):
+        at = 0 if start is None else bisect_left(edits, start, key=_start_of)
+        if start is None or _touches(edits[max(at - 1, 0) : at + 1], start, start + len(fix.before)):
             left.append(fix)
         else:
-            edits.append((start, start + len(fix.before), fix))
-    edits.sort(key=lambda edit: edit[:2])
+            edits.insert(at, (start, start + len(fix.before), fix))
     pieces: list[str] = []
     at = 0
     for begin, end, fix in edits:
@@ -41,6 +42,14 @@ def patch_source(source: str, spans: Mapping[str, Span], fixes: Iterable[Fix]) -
     return Patched(
         text="".join([*pieces, source[at:]]), applied=tuple(fix for *_, fix in edits), open=tuple(left)
     )
+
+
+def _start_of(edit: tuple[int, int, Fix]) -> int:
+    return edit[0]
+
+
+def _touches(edits: Iterable[tuple[int, int, Fix]], start: int, end: int) -> bool:
+    return any(start < edit_end and edit_start < end for edit_start, edit_end, _ in edits)
 
 
 def _find(source: str, spans: Mapping[str, Span], fix: Fix) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -31,6 +32,9 @@ MARKS = {
     "skipped": "-",
 }
 
+_DRIVES_TERMINAL = re.compile("[\x7f-\x9f]")
+"""Control characters that JSON may hold as they are; those below the space it never does."""
+
 
 _SHORT = frozenset({"id", "status", "time", "created"})
 """Columns that are never broken."""
@@ -47,7 +51,17 @@ def print_json(value: object) -> None:
 
     kind: Any = type(value)
     text = TypeAdapter(kind).dump_json(value, indent=2).decode()
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(quiet_json(text) + "\n")
+
+
+def print_document(text: str) -> None:
+    """A document as it is, for a file or the next program; on a terminal, without what would drive it."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
+def quiet_json(text: str) -> str:
+    """The same JSON, with nothing in it that drives a terminal."""
+    return _DRIVES_TERMINAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def styled(status: str) -> str:
@@ -95,5 +109,5 @@ def safe(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without the control characters that would drive the terminal."""
-    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
+    """Text without the control characters that would drive the terminal; lines stay lines."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text.replace("\r\n", "\n"))

@@ -28,6 +28,17 @@ class CliSettings(Protocol):
     def data_dir(self) -> Path: ...
 
 
+class TokenCounter(Protocol):
+    """Counts the tokens of a text."""
+
+    @property
+    def label(self) -> str:
+        """What it counts with."""
+        ...
+
+    def __call__(self, text: str) -> int: ...
+
+
 class Parts(Protocol):
     """Settings and Segue, made when asked for."""
 
@@ -45,6 +56,10 @@ class Parts(Protocol):
 
     def configure_logs(self, settings: CliSettings, *, verbose: bool) -> None:
         """Say where log events go and how they look."""
+        ...
+
+    def token_counter(self, model: str | None) -> TokenCounter:
+        """The counter for a model, or the nearest there is."""
         ...
 
     @property

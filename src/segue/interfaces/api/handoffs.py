@@ -1,0 +1,65 @@
+"""/handoffs: read and check a handoff; nothing is stored."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from segue.domain.errors import InvalidRequest
+from segue.domain.handoff import Extraction, Handoff, Notation, extract_handoff
+from segue.interfaces.api.errors import PROBLEMS
+from segue.interfaces.handoff_views import (
+    CheckView,
+    ExtractionView,
+    check_extraction,
+    view_extraction,
+    view_problems,
+)
+
+router = APIRouter(prefix="/handoffs", tags=["handoffs"])
+
+MAX_CHARACTERS = 1_000_000
+"""How long a text may be; the size of the whole request is limited at the door."""
+
+Text = Annotated[str, Field(max_length=MAX_CHARACTERS, description="A reply or document in any notation.")]
+Code = Annotated[str, Field(max_length=20, description="A rule's code, or the beginning of codes.")]
+
+
+class ExtractRequest(BaseModel):
+    """A text that may hold a handoff."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: Text
+
+
+class CheckRequest(BaseModel):
+    """What to check, and by which rules."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: Text | None = Field(default=None, description="A reply or document; or give handoff.")
+    handoff: Handoff | None = Field(default=None, description="A record; or give text.")
+    select: list[Code] = Field(default=[], max_length=100, description="Only these rules; all if left out.")
+    ignore: list[Code] = Field(default=[], max_length=100, description="Not these rules.")
+
+
+# These are plain functions, so that a long text is read on a thread and holds up no other request.
+
+
+@router.post("/extract", responses=PROBLEMS(413, 422))
+def extract(wanted: ExtractRequest) -> ExtractionView:
+    """The handoff in a text, with the place of each statement; `handoff` is null if there is none."""
+    return view_extraction(extract_handoff(wanted.text))
+
+
+@router.post("/check", responses=PROBLEMS(413, 422))
+def check(wanted: CheckRequest) -> CheckView:
+    """What is wrong with a handoff; a text without one is checked as an empty handoff."""
+    if (wanted.text is None) == (wanted.handoff is None):
+        raise InvalidRequest("give either text or handoff, and not both")
+    if wanted.text is not None:
+        found = extract_handoff(wanted.text)
+    else:
+        found = Extraction(handoff=wanted.handoff, notation=Notation.NONE)
+    return view_problems(check_extraction(found, wanted.select, wanted.ignore))
