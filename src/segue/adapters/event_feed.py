@@ -40,6 +40,7 @@ class SharedFeed:
         self._reader: asyncio.Task[None] | None = None
         self._committed = asyncio.Event()
         self._news = asyncio.Condition()
+        self._beginning = asyncio.Lock()
         self._recent: deque[AuditEntry] = deque(maxlen=_AT_HAND)
         self._first = 0
         """Every entry with an id above this and up to `_last` is at hand."""
@@ -56,12 +57,14 @@ class SharedFeed:
         """All entries after an id; from now on if none is given."""
         self._subscribers += 1
         try:
-            if self._reader is None:
-                self._first = self._last = await self._patiently(self._views.last_entry_id)
-                self._recent.clear()
-                self._reader = asyncio.create_task(self._read(), name="segue-feed")
-            start = await self._patiently(self._views.last_entry_id) if after is None else after
-            yield self._entries(start, pipeline_id)
+            async with self._beginning:
+                newest = await self._patiently(self._views.last_entry_id)
+                if self._reader is None:
+                    self._first = self._last = newest
+                    self._recent.clear()
+                    self._reader = asyncio.create_task(self._read(), name="segue-feed")
+            # An id that is not there yet is one of another database: begin with what comes next.
+            yield self._entries(newest if after is None else min(after, newest), pipeline_id)
         finally:
             self._subscribers -= 1
             if not self._subscribers and self._reader is not None:

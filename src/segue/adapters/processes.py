@@ -25,7 +25,7 @@ class LocalProcesses:
             id=uuid4().hex[:12],
             host=host_name(),
             pid=os.getpid(),
-            process_started_at=psutil.Process().create_time(),
+            process_started_at=_started(os.getpid()),
             heartbeat_at=now,
         )
 
@@ -34,11 +34,20 @@ class LocalProcesses:
         if worker.host != host_name():
             return (now - worker.heartbeat_at).total_seconds() > self._lease_seconds
         try:
-            process = psutil.Process(worker.pid)
-            same = abs(process.create_time() - worker.process_started_at) < 1
-            return not same or process.status() == psutil.STATUS_ZOMBIE
+            same = _started(worker.pid) == worker.process_started_at
+            return not same or psutil.Process(worker.pid).status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return True
+
+
+def _started(pid: int) -> float:
+    """When a process began, in a measure that does not move when the clock is set."""
+    try:
+        # Behind the name in brackets, which may hold anything, the 20th value: ticks from boot to start.
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return float(stat.rpartition(")")[2].split()[19])
+    except FileNotFoundError:
+        return psutil.Process(pid).create_time()
 
 
 def host_name() -> str:

@@ -23,7 +23,7 @@ class Briefer:
     """How agents are asked to hand off; whatever they write is read all the same."""
 
     async def render(self, work: UnitOfWork, pipeline: Pipeline, step: Step) -> str:
-        """The briefing of a step."""
+        """The briefing of a step, after the standing orders of its agent: all that the agent is given."""
         earlier = [s for s in pipeline.steps if s.order_index < step.order_index]
         saved = await work.handoffs.latest_of_steps([s.id for s in earlier])
         predecessors = [
@@ -32,7 +32,8 @@ class Briefer:
             # A raw reply is long: it stands in only where the step just before left no record.
             if (found := saved.get(s.id)) and (found.metadata_json or s is earlier[-1])
         ]
-        return brief(
+        orders = pipeline.plan.agents[step.agent_name].system_prompt_additions.strip()
+        text = brief(
             prompt=pipeline.prompt,
             agent_name=step.agent_name,
             job=step.description,
@@ -41,6 +42,7 @@ class Briefer:
             count_tokens=self.counter_for(step.model),
             notation=self.notation,
         ).text
+        return f"{orders}\n\n{text}" if orders else text
 
 
 def _predecessor(step: Step, saved: SavedHandoff) -> Predecessor:

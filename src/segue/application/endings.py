@@ -39,17 +39,31 @@ class Endings:
         self.backends = backends
         self.clock = clock
         self.limits = limits
+        self._held: dict[Claim, Agent] = {}
+
+    def hold(self, claim: Claim, agent: Agent) -> None:
+        """Remember which session a claim works with."""
+        self._held[claim] = agent
+
+    def let_go(self, claim: Claim) -> None:
+        """The claim works with no session any more."""
+        self._held.pop(claim, None)
 
     async def fail(self, claim: Claim, step_id: int, reason: str) -> None:
-        """The step, and with it the pipeline, has failed; its session is stopped first."""
+        """The step, and with it the pipeline, has failed.
+
+        The attempt is marked first, so that a crash in here never runs it again; then its session is stopped.
+        """
         async with self.database.begin() as work:
+            await work.pipelines.check(claim)
             latest = await work.attempts.latest(step_id)
-        if latest is not None and not latest[0].status.is_final:
+            await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
+            await work.commit()
+        if latest is not None:
             await self.release(latest[1], abort=True)
         now = self.clock.now()
         async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(claim)
-            await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
             failed = pipeline.fail_step(step_id, reason, now)
             await work.pipelines.save(failed)
             await work.audit.add(
@@ -91,15 +105,13 @@ class Endings:
 
     async def abandon(self, claim: Claim) -> None:
         """Another worker owns the pipeline now: stop what only this machine can stop, write nothing."""
-        async with self.database.begin() as work:
-            pipeline = await work.pipelines.get(claim.pipeline_id)
-            latest = [await work.attempts.latest(s.id) for s in pipeline.steps]
-        for found in latest:
-            if found is not None and not found[0].status.is_final:
-                _, backend = self.backends.get(found[1].backend, found[1].name)
-                if backend.local_sessions:
-                    await self.release(found[1], abort=True)
         log.warning("claim_lost", pipeline=claim.pipeline_id, segment=claim.segment)
+        agent = self._held.pop(claim, None)
+        if agent is None or agent.id in {other.id for other in self._held.values()}:
+            return  # nothing was begun, or a newer claim in this process has joined the session
+        _, backend = self.backends.get(agent.backend, agent.name)
+        if backend.local_sessions:
+            await self.release(agent, abort=True)
 
     async def release(self, agent: Agent, *, abort: bool = False) -> None:
         """Abort and close a session. What cannot be stopped in time is logged, never waited for."""
@@ -114,7 +126,11 @@ class Endings:
             log.warning("session_not_released", agent=agent.name, session=session, error=str(error))
 
     async def lose(self, claim: Claim, step_id: int, error: str) -> None:
-        """The session is gone; the next attempt is told so."""
+        """The session is gone; the next attempt is told so. What is left of it is stopped first."""
+        async with self.database.begin() as work:
+            latest = await work.attempts.latest(step_id)
+        if latest is not None:
+            await self.release(latest[1], abort=True)
         async with self.database.begin() as work:
             await work.pipelines.check(claim)
             await self._end_attempt(work, step_id, AttemptStatus.LOST, error)

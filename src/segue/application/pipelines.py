@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,7 @@ log = structlog.get_logger()
 CUSTOM = "custom"
 """The template name of a pipeline whose steps were given with it."""
 _STORAGE_RETRY_SECONDS = 1.0
+_STORAGE_TRIES = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +86,7 @@ class Pipelines:
             pipeline = await work.pipelines.get(pipeline.id)
             await work.commit()
         if claim:
-            await self._engine.start(claim)
+            await self._workers.begin(claim)
         log.info("pipeline_submitted", pipeline=pipeline.id, template=new.template, status=pipeline.status)
         return pipeline
 
@@ -103,7 +104,7 @@ class Pipelines:
             claim = await work.pipelines.claim(pipeline_id, self._workers.me)
             await work.audit.add(AuditKind.PIPELINE_RESUMED, self._clock.now(), pipeline_id=pipeline_id)
             await work.commit()
-        await self._engine.start(claim)
+        await self._workers.begin(claim)
 
     async def advance(self, claim: Claim) -> bool:
         """Run the next step of a pipeline; true if there may be another. The engine's outermost move."""
@@ -116,14 +117,15 @@ class Pipelines:
                 await asyncio.sleep(_STORAGE_RETRY_SECONDS)
                 return True
         except asyncio.CancelledError:
-            await self._let_go(claim)
+            await _insist(lambda: self._let_go(claim))
             raise
         except OwnershipLost:
             await self._endings.abandon(claim)
             return False
         except Exception as error:
             log.exception("pipeline_broke", pipeline=claim.pipeline_id)
-            await self._break(claim, error)
+            broken = error
+            await _insist(lambda: self._break(claim, broken))
             return False
 
     async def _take_turn(self, claim: Claim) -> bool:
@@ -143,7 +145,9 @@ class Pipelines:
         """Stop a run for good: its agent's session first. Returns when that is done."""
         await self._workers.reap()
         async with self._database.begin() as work:
-            asked = (await work.pipelines.get(pipeline_id)).request_abort(reason, self._clock.now())
+            asked = await work.pipelines.get(pipeline_id)
+            if asked.abort_reason is None or asked.worker_id is not None or asked.status.is_final:
+                asked = asked.request_abort(reason, self._clock.now())
             await work.pipelines.save(asked)
             await work.audit.add(
                 AuditKind.PIPELINE_ABORT_REQUESTED, asked.updated_at, pipeline_id=pipeline_id, reason=reason
@@ -198,9 +202,7 @@ class Pipelines:
     def _check(self, wanted: Submission) -> NewPipeline:
         if not wanted.prompt.strip():
             raise InvalidRequest('"prompt" is empty: say what is to be done')
-        folder = Path(wanted.working_dir or ".").expanduser().resolve()
-        if not folder.is_dir():
-            raise InvalidRequest(f'"working_dir" {folder} is not a folder')
+        folder = _folder_of(wanted.working_dir or ".")
         catalog = self._catalog.load(str(folder))
         name, template = _template(wanted, catalog)
         if unknown := set(wanted.step_models) - {step.agent for step in template.steps}:
@@ -223,6 +225,27 @@ class Pipelines:
         )
 
 
+async def _insist(act: Callable[[], Awaitable[None]]) -> None:
+    """Do what must be done although the database may be away for a while."""
+    for _ in range(_STORAGE_TRIES):
+        try:
+            return await act()
+        except StorageError as error:
+            log.warning("storage_failed", error=str(error))
+            await asyncio.sleep(_STORAGE_RETRY_SECONDS)
+    return await act()
+
+
+def _folder_of(name: str) -> Path:
+    try:
+        folder = Path(name).expanduser().resolve()
+        if folder.is_dir():
+            return folder
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidRequest(f'"working_dir" is no usable path: {error}') from error
+    raise InvalidRequest(f'"working_dir" {folder} is not a folder')
+
+
 def _template(wanted: Submission, catalog: Catalog) -> tuple[str, PipelineTemplate]:
     if (wanted.template is None) == (wanted.custom_steps is None):
         raise InvalidRequest('give either "template" or "custom_steps", and not both')
@@ -239,7 +262,8 @@ def _title_of(prompt: str) -> str:
 
 
 def _same(old: Pipeline, new: NewPipeline) -> Pipeline:
-    if (old.prompt, old.template, old.working_dir) != (new.prompt, new.template, new.working_dir):
+    same = (old.prompt, old.template, old.working_dir, old.branch, old.plan.template)
+    if same != (new.prompt, new.template, new.working_dir, new.branch, new.plan.template):
         raise InvalidRequest(
             f'the idempotency key "{new.idempotency_key}" was used for pipeline {old.id}, which asks for '
             "something else; use a new key"

@@ -19,10 +19,10 @@ import structlog
 from segue.application.briefings import Briefer
 from segue.application.endings import Endings
 from segue.application.ports import (
-    AgentBackend,
     Message,
     NewAttempt,
     NewHandoff,
+    Reply,
     SessionRequest,
     UnitOfWork,
 )
@@ -59,8 +59,10 @@ class StepMoves:
         for lost in range(1, self._limits.lost_sessions + 1):
             try:
                 pipeline, attempt, agent = await self.open_attempt(claim, step_id)
+                self.endings.hold(claim, agent)
                 attempt, agent = await self.await_reply(claim, pipeline, attempt, agent)
                 await self.accept_handoff(claim, attempt, agent)
+                self.endings.let_go(claim)
                 return
             except SessionLost as error:
                 if lost == self._limits.lost_sessions:
@@ -80,6 +82,9 @@ class StepMoves:
             latest = await work.attempts.latest(step_id)
             if latest is not None and not latest[0].status.is_final:
                 return pipeline, *latest
+            if latest is not None and latest[0].status is AttemptStatus.FAILED:
+                # A crash came between the end of the attempt and that of the step: go on there.
+                raise AgentFailed(latest[0].error or "its attempt failed")
             step, now = pipeline.step(step_id), self._clock.now()
             if step.status is not StepStatus.RUNNING:
                 await work.pipelines.save(pipeline.start_step(step_id, now))
@@ -124,21 +129,23 @@ class StepMoves:
         step = pipeline.step(attempt.step_id)
         _, backend = self._backends.get(agent.backend, agent.name)
         request = self._request(pipeline, step, agent)
-        opening = self._limits.open_timeout
+        opening, rejoined = self._limits.open_timeout, attempt.status is AttemptStatus.SENT
         if attempt.status is AttemptStatus.OPENING:
             session = await _within(opening, backend.open(request), f"{agent.backend} did not open a session")
             agent = replace(agent, session_ref=session)
+            self.endings.hold(claim, agent)
             attempt = await self._record(claim, attempt.moved(AttemptStatus.SENDING), agent)
         session = agent.session_ref or ""
         if attempt.status is AttemptStatus.SENDING:
-            message = Message(id=attempt.message_id, text=_with_orders(pipeline, step, attempt))
+            message = Message(id=attempt.message_id, text=attempt.text)
             taken = backend.send(request, session, message)
             await _within(opening, taken, f"{agent.backend} did not take the briefing")
             attempt = await self._record(
                 claim, attempt.moved(AttemptStatus.SENT), agent, AuditKind.MESSAGE_SENT
             )
         if attempt.status is AttemptStatus.SENT:
-            text = await self._reply(step, attempt, agent, backend)
+            left = self._time_left(step, attempt, rejoined=rejoined)
+            text = await self._reply(step, left, backend.wait(session, attempt.message_id))
             attempt = await self._record(claim, attempt.moved(AttemptStatus.REPLIED, reply=text), agent)
         return attempt, agent
 
@@ -187,20 +194,26 @@ class StepMoves:
             await work.commit()
         return attempt
 
-    async def _reply(self, step: Step, attempt: Attempt, agent: Agent, backend: AgentBackend) -> str:
+    def _time_left(self, step: Step, attempt: Attempt, *, rejoined: bool) -> float:
         allowed = step.timeout or self._limits.step_timeout
         left = (attempt.started_at + timedelta(seconds=allowed) - self._clock.now()).total_seconds()
+        # After a restart the reply may be there already: time to fetch it is given in any case.
+        return max(min(left, allowed), self._limits.late_reply_timeout) if rejoined else left
+
+    async def _reply(self, step: Step, seconds: float, waiting: Awaitable[Reply]) -> str:
         try:
-            async with asyncio.timeout(max(left, self._limits.late_reply_timeout if left <= 0 else 0)):
-                reply = await backend.wait(agent.session_ref or "", attempt.message_id)
+            async with asyncio.timeout(seconds):
+                reply = await waiting
         except TimeoutError:
+            allowed = step.timeout or self._limits.step_timeout
             raise AgentFailed(
                 f"it timed out after {allowed:g} s and its session was aborted. If it needs longer, set "
                 f'"timeout" in its step or profile, or SEGUE_STEP_TIMEOUT'
             ) from None
-        if not reply.text.strip():
+        text = reply.text.replace("\0", "\ufffd")  # which no database keeps
+        if not text.strip():
             raise AgentFailed("its reply was empty, so there is nothing to hand off")
-        return reply.text
+        return text
 
     def _backend_name(self, pipeline: Pipeline, step: Step) -> str:
         return self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)[0]
@@ -238,11 +251,6 @@ class StepMoves:
 
 def _carry_over(earlier: Attempt) -> str:
     return _CUT_OFF.format(number=earlier.number, error=(earlier.error or "no reason is known").rstrip("."))
-
-
-def _with_orders(pipeline: Pipeline, step: Step, attempt: Attempt) -> str:
-    orders = pipeline.plan.agents[step.agent_name].system_prompt_additions.strip()
-    return f"{orders}\n\n{attempt.text}" if orders else attempt.text
 
 
 async def _within(seconds: float, act: Awaitable[T], otherwise: str) -> T:

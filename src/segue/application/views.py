@@ -76,6 +76,8 @@ class AttemptView:
     """What the agent was given."""
     carry_over: str
     """What was added because an earlier try was cut off."""
+    text: str
+    """The two together: exactly what was sent."""
     reply: str | None
     error: str | None
     started_at: datetime

@@ -9,7 +9,8 @@ import structlog
 
 from segue.application.ports import Advance, Clock, Database, Engine, Processes
 from segue.domain.audit import AuditKind
-from segue.domain.errors import SegueError
+from segue.domain.errors import SegueError, StorageError
+from segue.domain.pipeline import Claim
 
 log = structlog.get_logger()
 
@@ -45,15 +46,21 @@ class Workers:
         self._worker = processes.me(clock.now())
         self._beating: asyncio.Task[None] | None = None
         self._look = asyncio.Event()
+        self._stopping: set[asyncio.Task[None]] = set()
+        self._idle_before: set[Claim] = set()
 
     @property
     def me(self) -> str:
         """This worker's id."""
         return self._worker.id
 
+    def is_beating(self) -> bool:
+        """True while pipelines are moved on here."""
+        return self._beating is not None and not self._beating.done()
+
     def has_room(self) -> bool:
         """True if another pipeline may begin here now."""
-        return self._beating is not None and len(self.engine.running()) < self._policy.room
+        return self.is_beating() and len(self.engine.running()) < self._policy.room
 
     async def start(self, advance: Advance) -> None:
         """Join the others, take up what a crash left, and begin to beat."""
@@ -103,13 +110,39 @@ class Workers:
             self._look.clear()
 
     async def _beat(self) -> None:
+        running = self.engine.running()
         async with self._database.begin() as work:
             if not await work.workers.beat(self.me, self._clock.now()):
-                # We slept so long that another worker declared us gone. Our claims are lost; we go on as new.
+                # We slept so long that another worker declared us gone. What it has not taken is still ours.
                 await work.workers.add(self._worker)
-            orders = await work.pipelines.orders(self.engine.running())
+                await work.pipelines.adopt(running, self.me)
+            orders = await work.pipelines.orders(running)
+            idle = set(await work.pipelines.owned(self.me)) - set(self.engine.running())
             await work.commit()
-        await asyncio.gather(*(self.engine.stop(claim) for claim in orders))
+        for claim in orders:
+            # Not waited for: an agent that will not stop must not keep us from saying that we live.
+            task = asyncio.create_task(self.engine.stop(claim))
+            self._stopping.add(task)
+            task.add_done_callback(self._stopping.discard)
+        await self._restart(idle & self._idle_before)
+        self._idle_before = idle
+
+    async def _restart(self, stranded: set[Claim]) -> None:
+        """Begin anew what is ours by the records, but has not been moved on here for a whole beat."""
+        for claim in stranded:
+            log.warning("pipeline_stranded", pipeline=claim.pipeline_id, segment=claim.segment)
+            async with self._database.begin() as work:
+                await work.pipelines.check(claim)
+                again = await work.pipelines.claim(claim.pipeline_id, self.me)
+                await work.commit()
+            await self.begin(again)
+
+    async def begin(self, claim: Claim) -> None:
+        """Start a claim that is ours; if the engine cannot now, the next beats see to it."""
+        try:
+            await self.engine.start(claim)
+        except StorageError as error:
+            log.warning("start_postponed", pipeline=claim.pipeline_id, error=str(error))
 
     async def _look_for_work(self) -> None:
         if not self._policy.hosting:
@@ -123,4 +156,4 @@ class Workers:
                 kind = AuditKind.PIPELINE_STARTED if claim.segment == 1 else AuditKind.PIPELINE_RESUMED
                 await work.audit.add(kind, self._clock.now(), pipeline_id=claim.pipeline_id)
                 await work.commit()
-            await self.engine.start(claim)
+            await self.begin(claim)

@@ -56,6 +56,11 @@ class AttemptStatus(StrEnum):
         return self in (AttemptStatus.DONE, AttemptStatus.FAILED, AttemptStatus.LOST, AttemptStatus.ABORTED)
 
 
+def join_text(briefing: str, carry_over: str) -> str:
+    """What is sent: the briefing, and what an attempt that was cut off left."""
+    return f"{briefing}\n{carry_over}" if carry_over else briefing
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The right to move a pipeline on. A later claim has a higher segment and ends this one."""
@@ -108,7 +113,7 @@ class Attempt:
     @property
     def text(self) -> str:
         """The exact text that is sent."""
-        return f"{self.briefing}\n{self.carry_over}" if self.carry_over else self.briefing
+        return join_text(self.briefing, self.carry_over)
 
     def moved(self, status: AttemptStatus, **changes: object) -> Attempt:
         """This attempt, one state further."""

@@ -1,9 +1,9 @@
 """The durable motor, on DBOS: one workflow a claim, one checkpoint a step, ids alone pass through it.
 
 Our own records are the truth. A claim is a segment of a pipeline's run, and its workflow has the id
-`pipeline-<id>-<segment>`: DBOS starts it once, whoever asks. After a crash the pipeline is claimed anew, as
-the next segment, by the worker that found it ownerless, in the transaction that takes it. DBOS's own recovery
-would put it in a queue that any process on the database may empty, a one-shot `segue run` among them.
+`pipeline-<id>-<segment>-<worker>`: DBOS starts it once, whoever asks. After a crash the pipeline is claimed
+anew, as the next segment, by the worker that found it ownerless, in the transaction that takes it. DBOS's own
+recovery would put it in a queue that any process on the database may empty, a one-shot `segue run` too.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+_STOP_SECONDS = 60.0
+"""How long the motor waits for its workflows to end when it is shut down."""
+
 APPLICATION_VERSION = "1"
 """Changed by hand when the order of moves inside a workflow changes, and only then."""
 
@@ -37,6 +40,7 @@ class DbosEngine:
         self._running: set[Claim] = set()
         self._turns: dict[Claim, asyncio.Task[bool]] = {}
         self._told_to_stop: set[Claim] = set()
+        self._worker_id = ""
         self._advance: Advance
         self._on_end: Callable[[], None]
         self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
@@ -46,7 +50,7 @@ class DbosEngine:
 
     async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
         """Start the motor."""
-        self._advance, self._on_end = advance, on_end
+        self._worker_id, self._advance, self._on_end = worker_id, advance, on_end
         logging.getLogger("dbos").setLevel(logging.ERROR)
         await asyncio.to_thread(self._launch, worker_id)
 
@@ -122,12 +126,17 @@ class DbosEngine:
         if claim in self._running or self._stopping:
             return
         from dbos import DBOS, SetWorkflowID
+        from sqlalchemy.exc import DBAPIError
 
         self._running.add(claim)
         self._idle.clear()
         try:
-            with SetWorkflowID(f"pipeline-{claim.pipeline_id}-{claim.segment}"):
+            # The worker's name is in it, since records that were put back may count segments anew.
+            with SetWorkflowID(f"pipeline-{claim.pipeline_id}-{claim.segment}-{self._worker_id}"):
                 await DBOS.start_workflow_async(self._workflow, claim.pipeline_id, claim.segment)
+        except DBAPIError as error:
+            self._ended(claim)
+            raise StorageError(f"cannot use the engine's database: {error.orig}") from error
         except BaseException:
             self._ended(claim)
             raise
@@ -145,7 +154,11 @@ class DbosEngine:
         """Stop everything that runs here; the records say how to go on."""
         self._stopping = True
         await asyncio.gather(*(self.stop(claim) for claim in list(self._turns)))
-        await self._idle.wait()
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self._idle.wait()
+        except TimeoutError:
+            log.warning("engine_not_idle", running=len(self._running))
         # DBOS made its own threads the loop's default; they end with it, and others still need some.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
         await asyncio.to_thread(_destroy)

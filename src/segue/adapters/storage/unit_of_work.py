@@ -144,17 +144,32 @@ class SqlPipelines:
 
     async def orders(self, claims: Collection[Claim]) -> Mapping[Claim, str | None]:
         """For claims that must stop: the abort reason, or none if the claim was lost."""
-        wanted = {claim.pipeline_id: claim for claim in claims}
-        found = select(PipelineRow.id, PipelineRow.segment, PipelineRow.abort_reason).where(
-            PipelineRow.id.in_(wanted)
+        ids = {claim.pipeline_id for claim in claims}
+        found = select(PipelineRow.id, PipelineRow.segment, PipelineRow.abort_reason)
+        rows = await self._session.execute(found.where(PipelineRow.id.in_(ids)))
+        present = {Claim(row.id, row.segment): row.abort_reason for row in rows}
+        return {
+            claim: present.get(claim)
+            for claim in claims
+            if claim not in present or present[claim] is not None
+        }
+
+    async def owned(self, worker_id: str) -> Collection[Claim]:
+        """The claims that the records say this worker has."""
+        found = select(PipelineRow.id, PipelineRow.segment).where(
+            PipelineRow.worker_id == worker_id, PipelineRow.status == PipelineStatus.RUNNING
         )
-        stops: dict[Claim, str | None] = {}
-        for pipeline_id, segment, abort_reason in await self._session.execute(found):
-            if segment != wanted[pipeline_id].segment:
-                stops[wanted[pipeline_id]] = None
-            elif abort_reason is not None:
-                stops[wanted[pipeline_id]] = abort_reason
-        return stops
+        return {Claim(row.id, row.segment) for row in await self._session.execute(found)}
+
+    async def adopt(self, claims: Collection[Claim], worker_id: str) -> None:
+        """Take back claims that were freed by mistake and that nobody has taken since."""
+        for claim in claims:
+            free = update(PipelineRow).where(
+                PipelineRow.id == claim.pipeline_id,
+                PipelineRow.segment == claim.segment,
+                PipelineRow.worker_id.is_(None),
+            )
+            await self._session.execute(free.values(worker_id=worker_id))
 
     async def _row(self, pipeline_id: int) -> PipelineRow:
         row = await self._session.get(PipelineRow, pipeline_id, with_for_update=True)

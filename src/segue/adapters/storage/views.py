@@ -25,7 +25,7 @@ from segue.application.views import (
 )
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import PipelineNotFound, StepNotFound
-from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
+from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus, join_text
 
 
 class SqlViews:
@@ -99,7 +99,13 @@ class SqlViews:
             StepDetail,
             step,
             tries=[
-                read(AttemptView, row, status=AttemptStatus(row.status), backend=row.agent.backend)
+                read(
+                    AttemptView,
+                    row,
+                    status=AttemptStatus(row.status),
+                    backend=row.agent.backend,
+                    text=join_text(row.briefing, row.carry_over),
+                )
                 for row in rows
             ],
         )

@@ -36,10 +36,10 @@ async def get_health(segue: SegueDep, request: Request) -> Health:
     await segue.views.last_entry_id()
     problem = segue.catalog.problem(".")
     return Health(
-        status="degraded" if problem else "ok",
+        status="ok" if problem is None and segue.workers.is_beating() else "degraded",
         version=request.app.state.version,
         database="ok",
-        engine="running",
+        engine="running" if segue.workers.is_beating() else "stopped",
         running=len(segue.workers.engine.running()),
         backends=dict(segue.backends.states()),
         catalog_problem=problem,

@@ -36,7 +36,7 @@ async def run_in_foreground(
         print_json(detail)
     else:
         conclude(detail, screen)
-    return EXIT_CODES[detail.status]
+    return EXIT_CODES.get(detail.status, 130)
 
 
 async def announce(segue: Segue, pipeline_id: int, screen: Console) -> None:
@@ -49,21 +49,33 @@ async def announce(segue: Segue, pipeline_id: int, screen: Console) -> None:
 
 
 async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> PipelineDetail:
-    """Follow a run; Ctrl-C aborts it and goes on following until it has stopped."""
+    """Follow a run. Ctrl-C aborts it and goes on following until it has stopped; a second one leaves it."""
     from segue.interfaces.cli.live import follow, on_interrupt
+    from segue.interfaces.cli.output import safe
 
-    aborting: set[asyncio.Task[None]] = set()
+    following = asyncio.ensure_future(follow(segue, pipeline_id, screen))
+    aborting: list[asyncio.Task[None]] = []
 
-    def abort() -> None:
-        if not aborting:
-            screen.print("[magenta]aborting: waiting for the agent to stop[/]")
-            aborting.add(asyncio.ensure_future(segue.pipelines.abort(pipeline_id, "aborted by Ctrl-C")))
+    def report(abort: asyncio.Task[None]) -> None:
+        # An abort that came too late is no error, but one that failed must be told.
+        if not following.done() and not abort.cancelled() and (error := abort.exception()):
+            screen.print(f"[red]it could not be aborted: {safe(str(error))}[/] (Ctrl-C again leaves it)")
 
-    async with on_interrupt(abort):
-        detail = await follow(segue, pipeline_id, screen)
-    # An abort that came too late to matter is no error.
+    def interrupt() -> None:
+        if aborting:
+            following.cancel()
+            return
+        screen.print("[magenta]aborting: waiting for the agent to stop (Ctrl-C again leaves it)[/]")
+        aborting.append(asyncio.ensure_future(segue.pipelines.abort(pipeline_id, "aborted by Ctrl-C")))
+        aborting[0].add_done_callback(report)
+
+    async with on_interrupt(interrupt):
+        await asyncio.wait({following})
+    if following.cancelled():
+        for task in aborting:
+            task.cancel()
     await asyncio.gather(*aborting, return_exceptions=True)
-    return detail
+    return await segue.views.pipeline(pipeline_id) if following.cancelled() else following.result()
 
 
 def conclude(detail: PipelineDetail, screen: Console) -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from segue.application.views import PipelineDetail, StepView
 
 
+_POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals by which a person or a terminal asks us to end."""
+
+
 async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDetail:
     """Show a run until it ends; gives it as it stands then."""
     detail = await segue.views.pipeline(pipeline_id)
@@ -40,12 +44,12 @@ async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDe
 async def on_interrupt(act: Callable[[], None]) -> AsyncIterator[None]:
     """Ctrl-C or a polite kill calls `act` instead of tearing the process down."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _POLITE:
         loop.add_signal_handler(number, act)
     try:
         yield
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _POLITE:
             with suppress(ValueError):
                 loop.remove_signal_handler(number)
 

@@ -204,7 +204,7 @@ def _print_step(step: StepDetail, screen: Console) -> None:
         screen.print(f"{styled(shown)} on {each.backend}, {took}")
         if each.error:
             screen.print(f"[red]{safe(each.error)}[/]")
-        screen.print(f"\n[bold]briefing, as sent[/]\n{safe(each.briefing + each.carry_over)}")
+        screen.print(f"\n[bold]briefing, as sent[/]\n{safe(each.text)}")
         if each.reply is not None:
             screen.print(f"[bold]reply, as given[/]\n{safe(each.reply)}")
     if not step.tries:
