@@ -62,7 +62,7 @@ async def open_segue(
     try:
         feed = SharedFeed(database.views)
         database.on_commit = feed.wake
-        loaded = LoadedBackends(sessions_dir=settings.data_dir / "sessions", given=backends)
+        loaded = LoadedBackends(sessions_dir=settings.sessions_dir, given=backends)
         clock = SystemClock()
         limits = Limits(step_timeout=settings.step_timeout)
         endings = Endings(database=database, backends=loaded, clock=clock, limits=limits)

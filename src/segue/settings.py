@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,6 +65,11 @@ class Settings(BaseSettings):
     def main_database_url(self) -> str:
         """Where the records are."""
         return self.database_url or f"sqlite:///{self.data_dir / 'segue.db'}"
+
+    @property
+    def sessions_dir(self) -> Path:
+        """Where agents' sessions leave their files: apart for each database, which knows which are in use."""
+        return self.data_dir / "sessions" / hashlib.sha256(self.main_database_url.encode()).hexdigest()[:12]
 
     @property
     def engine_database_url(self) -> str:

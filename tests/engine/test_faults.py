@@ -122,6 +122,18 @@ async def test_what_is_left_of_a_lost_session_is_stopped_before_the_next_attempt
     assert ended.steps[0].attempts == 2
 
 
+async def test_sessions_that_nobody_needs_are_removed_at_a_start(tmp_path: Path, project: Path) -> None:
+    (project / ".segue").mkdir()
+    agent = "{developer: {backend: command, options: {command: [sh, -c, 'sleep 600 & echo x']}}}"
+    (project / ".segue" / "catalog.yaml").write_text(f"agents: {agent}")
+    async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
+        await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
+    (sessions,) = (tmp_path / "data" / "sessions").glob("*/command")
+    (sessions / "left").mkdir()
+    async with build_test_segue(tmp_path, ScriptedBackend()):
+        assert list(sessions.iterdir()) == []
+
+
 async def test_many_who_subscribe_at_once_get_every_event_once(tmp_path: Path, project: Path) -> None:
     async with build_test_segue(tmp_path, ScriptedBackend({"developer": [{"delay": 0.3}, GOOD]})) as segue:
 

@@ -1,4 +1,4 @@
-"""Transactions, claims and the order of the audit trail, on both kinds of database."""
+"""Transactions, leases and the order of the audit trail, on both kinds of database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from segue.application.views import PipelineFilter
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import AgentProfile, PipelineTemplate, Plan, TemplateStep
 from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound, StorageError
-from segue.domain.pipeline import Claim, Pipeline, PipelineStatus
+from segue.domain.pipeline import Lease, Pipeline, PipelineStatus
 
 NOW = datetime(2026, 2, 20, 14, 30, tzinfo=UTC)
 PLAN = Plan(
@@ -58,11 +58,11 @@ async def add_workers(database: SqlDatabase, *names: str) -> None:
         await work.commit()
 
 
-async def claim_next(database: SqlDatabase, worker_id: str) -> Claim | None:
+async def lease_next(database: SqlDatabase, worker_id: str) -> Lease | None:
     async with database.begin() as work:
-        claim = await work.pipelines.claim_next(worker_id)
+        lease = await work.pipelines.lease_next(worker_id)
         await work.commit()
-    return claim
+    return lease
 
 
 async def get(database: SqlDatabase, pipeline_id: int) -> Pipeline:
@@ -160,8 +160,8 @@ class TestClaims:
     async def test_the_oldest_free_pipeline_comes_first(self, database: SqlDatabase) -> None:
         ids = await add_pipelines(database, 3)
         await add_workers(database, "w1")
-        claims = [await claim_next(database, "w1") for _ in range(4)]
-        assert claims == [*(Claim(pipeline_id, 1) for pipeline_id in ids), None]
+        leases = [await lease_next(database, "w1") for _ in range(4)]
+        assert leases == [*(Lease(pipeline_id, 1) for pipeline_id in ids), None]
         assert (await get(database, ids[0])).status is PipelineStatus.RUNNING
 
     async def test_what_has_ended_is_never_claimed(self, database: SqlDatabase) -> None:
@@ -171,27 +171,27 @@ class TestClaims:
             await work.pipelines.save(pipeline.request_abort("enough", NOW).abort(NOW))
             await work.commit()
         await add_workers(database, "w1")
-        assert await claim_next(database, "w1") is None
+        assert await lease_next(database, "w1") is None
 
     async def test_removing_a_worker_frees_its_pipelines_and_no_others(self, database: SqlDatabase) -> None:
         ids = await add_pipelines(database, 2)
         await add_workers(database, "w1", "w2")
-        await claim_next(database, "w1")
-        await claim_next(database, "w2")
+        await lease_next(database, "w1")
+        await lease_next(database, "w2")
         async with database.begin() as work:
             await work.workers.remove("w1")
             await work.commit()
-        assert await claim_next(database, "w2") == Claim(ids[0], 2)
-        assert await claim_next(database, "w2") is None
+        assert await lease_next(database, "w2") == Lease(ids[0], 2)
+        assert await lease_next(database, "w2") is None
 
-    async def test_the_former_owner_is_stopped_by_a_new_claim(self, database: SqlDatabase) -> None:
+    async def test_the_former_owner_is_stopped_by_a_new_lease(self, database: SqlDatabase) -> None:
         [pipeline_id] = await add_pipelines(database, 1)
         await add_workers(database, "w1", "w2")
-        first = await claim_next(database, "w1")
+        first = await lease_next(database, "w1")
         assert first is not None
         async with database.begin() as work:
             assert (await work.pipelines.hold(first)).worker_id == "w1"
-            second = await work.pipelines.claim(pipeline_id, "w2")
+            second = await work.pipelines.lease(pipeline_id, "w2")
             await work.commit()
         async with database.begin() as work:
             with pytest.raises(OwnershipLost, match=f"pipeline {pipeline_id} was taken over"):
@@ -204,14 +204,14 @@ class TestClaims:
     async def test_an_abort_that_was_asked_for_is_an_order(self, database: SqlDatabase) -> None:
         [pipeline_id] = await add_pipelines(database, 1)
         await add_workers(database, "w1")
-        claim = await claim_next(database, "w1")
-        assert claim is not None
+        lease = await lease_next(database, "w1")
+        assert lease is not None
         async with database.begin() as work:
             pipeline = await work.pipelines.get(pipeline_id)
             await work.pipelines.save(pipeline.request_abort("enough", NOW))
             await work.commit()
         async with database.begin() as work:
-            assert await work.pipelines.orders([claim]) == {claim: "enough"}
+            assert await work.pipelines.orders([lease]) == {lease: "enough"}
 
     async def test_a_worker_that_was_removed_learns_so_from_its_beat(self, database: SqlDatabase) -> None:
         await add_workers(database, "w1")
@@ -227,16 +227,16 @@ class TestClaims:
         await add_workers(database, *(f"w{number}" for number in range(20)))
         other = await open_database(database_url)
 
-        async def claim_all(door: SqlDatabase, name: str) -> list[int]:
-            claimed = []
-            while claim := await claim_next(door, name):
-                claimed.append(claim.pipeline_id)
-            return claimed
+        async def lease_all(door: SqlDatabase, name: str) -> list[int]:
+            leased = []
+            while lease := await lease_next(door, name):
+                leased.append(lease.pipeline_id)
+            return leased
 
         doors = (database, other)
-        found = await asyncio.gather(*(claim_all(doors[n % 2], f"w{n}") for n in range(20)))
+        found = await asyncio.gather(*(lease_all(doors[n % 2], f"w{n}") for n in range(20)))
         await other.close()
-        assert sorted(pipeline_id for claimed in found for pipeline_id in claimed) == ids
+        assert sorted(pipeline_id for leased in found for pipeline_id in leased) == ids
 
     async def test_two_processes_never_claim_the_same(self, database: SqlDatabase, database_url: str) -> None:
         ids = await add_pipelines(database, 40)
@@ -247,17 +247,17 @@ class TestClaims:
             "async def main():\n"
             "    database = await open_database(sys.argv[1])\n"
             "    print('ready', flush=True); sys.stdin.readline()\n"
-            "    claimed = []\n"
-            "    async def claim():\n"
+            "    leased = []\n"
+            "    async def lease():\n"
             "        while True:\n"
             "            async with database.begin() as work:\n"
-            "                found = await work.pipelines.claim_next(sys.argv[2])\n"
+            "                found = await work.pipelines.lease_next(sys.argv[2])\n"
             "                await work.commit()\n"
             "            if found is None: return\n"
-            "            claimed.append(found.pipeline_id)\n"
-            "    await asyncio.gather(*(claim() for _ in range(10)))\n"
+            "            leased.append(found.pipeline_id)\n"
+            "    await asyncio.gather(*(lease() for _ in range(10)))\n"
             "    await database.close()\n"
-            "    print(json.dumps(claimed))\n"
+            "    print(json.dumps(leased))\n"
             "asyncio.run(main())\n"
         )
         pipe = asyncio.subprocess.PIPE
@@ -271,8 +271,8 @@ class TestClaims:
             assert process.stdout is not None
             assert await process.stdout.readline() == b"ready\n"
         outputs = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
-        claimed = [json.loads(output) for output, _ in outputs]
-        assert sorted(claimed[0] + claimed[1]) == ids
+        leased = [json.loads(output) for output, _ in outputs]
+        assert sorted(leased[0] + leased[1]) == ids
 
 
 class TestAuditTrail:

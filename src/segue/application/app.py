@@ -22,6 +22,7 @@ class Segue:
 
     async def start(self) -> None:
         """Begin to move pipelines on in this process, and take up what a crash left."""
+        await self.pipelines.clean_up()
         await self.workers.start(self.pipelines.advance)
 
     async def stop(self) -> None:

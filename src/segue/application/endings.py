@@ -10,7 +10,7 @@ import structlog
 from segue.application.ports import Backends, Clock, Database, UnitOfWork
 from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError
-from segue.domain.pipeline import Agent, AttemptStatus, Claim, StepStatus
+from segue.domain.pipeline import Agent, AttemptStatus, Lease, StepStatus
 
 log = structlog.get_logger()
 
@@ -39,23 +39,23 @@ class Endings:
         self.backends = backends
         self.clock = clock
         self.limits = limits
-        self._held: dict[Claim, Agent] = {}
+        self._held: dict[Lease, Agent] = {}
 
-    def hold(self, claim: Claim, agent: Agent) -> None:
-        """Remember which session a claim works with."""
-        self._held[claim] = agent
+    def hold(self, lease: Lease, agent: Agent) -> None:
+        """Remember which session a lease works with."""
+        self._held[lease] = agent
 
-    def let_go(self, claim: Claim) -> None:
-        """The claim works with no session any more."""
-        self._held.pop(claim, None)
+    def let_go(self, lease: Lease) -> None:
+        """The lease works with no session any more."""
+        self._held.pop(lease, None)
 
-    async def fail(self, claim: Claim, step_id: int, reason: str) -> None:
+    async def fail(self, lease: Lease, step_id: int, reason: str) -> None:
         """The step, and with it the pipeline, has failed.
 
         The attempt is marked first, so that a crash in here never runs it again; then its session is stopped.
         """
         async with self.database.begin() as work:
-            await work.pipelines.check(claim)
+            await work.pipelines.check(lease)
             latest = await work.attempts.latest(step_id)
             await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
             await work.commit()
@@ -63,7 +63,7 @@ class Endings:
             await self.release(latest[1], abort=True)
         now = self.clock.now()
         async with self.database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
+            pipeline = await work.pipelines.hold(lease)
             failed = pipeline.fail_step(step_id, reason, now)
             await work.pipelines.save(failed)
             await work.audit.add(
@@ -73,12 +73,12 @@ class Endings:
                 AuditKind.PIPELINE_FAILED, now, pipeline_id=pipeline.id, reason=failed.reason
             )
             await work.commit()
-        log.warning("step_failed", pipeline=claim.pipeline_id, step=step_id, reason=reason)
+        log.warning("step_failed", pipeline=lease.pipeline_id, step=step_id, reason=reason)
 
-    async def abort(self, claim: Claim) -> None:
+    async def abort(self, lease: Lease) -> None:
         """Carry out an abort that was asked for: sessions first, then the records."""
         async with self.database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
+            pipeline = await work.pipelines.hold(lease)
             running = [s for s in pipeline.steps if s.status is StepStatus.RUNNING]
             latest = [await work.attempts.latest(step.id) for step in running]
         for found in latest:
@@ -86,7 +86,7 @@ class Endings:
                 await self.release(found[1], abort=True)
         now = self.clock.now()
         async with self.database.begin() as work:
-            aborted = (await work.pipelines.hold(claim)).abort(now)
+            aborted = (await work.pipelines.hold(lease)).abort(now)
             await work.pipelines.save(aborted)
             for step in running:
                 await self._end_attempt(work, step.id, AttemptStatus.ABORTED, aborted.reason or "aborted")
@@ -101,14 +101,14 @@ class Endings:
                 AuditKind.PIPELINE_ABORTED, now, pipeline_id=aborted.id, reason=aborted.reason
             )
             await work.commit()
-        log.info("pipeline_aborted", pipeline=claim.pipeline_id, reason=aborted.reason)
+        log.info("pipeline_aborted", pipeline=lease.pipeline_id, reason=aborted.reason)
 
-    async def abandon(self, claim: Claim) -> None:
+    async def abandon(self, lease: Lease) -> None:
         """Another worker owns the pipeline now: stop what only this machine can stop, write nothing."""
-        log.warning("claim_lost", pipeline=claim.pipeline_id, segment=claim.segment)
-        agent = self._held.pop(claim, None)
+        log.warning("lease_lost", pipeline=lease.pipeline_id, segment=lease.segment)
+        agent = self._held.pop(lease, None)
         if agent is None or agent.id in {other.id for other in self._held.values()}:
-            return  # nothing was begun, or a newer claim in this process has joined the session
+            return  # nothing was begun, or a newer lease in this process has joined the session
         _, backend = self.backends.get(agent.backend, agent.name)
         if backend.local_sessions:
             await self.release(agent, abort=True)
@@ -125,24 +125,36 @@ class Endings:
         except (BackendError, TimeoutError) as error:
             log.warning("session_not_released", agent=agent.name, session=session, error=str(error))
 
-    async def lose(self, claim: Claim, step_id: int, error: str) -> None:
+    async def lose(self, lease: Lease, step_id: int, error: str) -> None:
         """The session is gone; the next attempt is told so. What is left of it is stopped first."""
         async with self.database.begin() as work:
             latest = await work.attempts.latest(step_id)
         if latest is not None:
             await self.release(latest[1], abort=True)
         async with self.database.begin() as work:
-            await work.pipelines.check(claim)
+            await work.pipelines.check(lease)
             await self._end_attempt(work, step_id, AttemptStatus.LOST, error)
             await work.audit.add(
                 AuditKind.ATTEMPT_LOST,
                 self.clock.now(),
-                pipeline_id=claim.pipeline_id,
+                pipeline_id=lease.pipeline_id,
                 step_id=step_id,
                 reason=error,
             )
             await work.commit()
-        log.warning("session_lost", pipeline=claim.pipeline_id, step=step_id, error=error)
+        log.warning("session_lost", pipeline=lease.pipeline_id, step=step_id, error=error)
+
+    async def sweep(self) -> None:
+        """Release sessions on this machine that have ended by the records, but were never released."""
+        for backend in self.backends.with_leftovers():
+            there = (
+                await backend.leftovers()
+            )  # first, so that whoever opens one now is in the records already
+            async with self.database.begin() as work:
+                used = await work.attempts.in_use(there)
+            for session in set(there) - set(used):
+                await backend.close(session)
+                log.info("leftover_removed", session=session)
 
     async def _end_attempt(self, work: UnitOfWork, step_id: int, status: AttemptStatus, error: str) -> None:
         latest = await work.attempts.latest(step_id)

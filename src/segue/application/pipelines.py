@@ -23,7 +23,7 @@ from segue.domain.errors import (
     StorageError,
     UnknownName,
 )
-from segue.domain.pipeline import Claim, Pipeline, PipelineStatus
+from segue.domain.pipeline import Lease, Pipeline, PipelineStatus
 
 log = structlog.get_logger()
 
@@ -79,16 +79,21 @@ class Pipelines:
                 title=new.title,
                 template=new.template,
             )
-            claim = None
+            lease = None
             if self._workers.has_room():
-                claim = await work.pipelines.claim(pipeline.id, self._workers.me)
+                lease = await work.pipelines.lease(pipeline.id, self._workers.me)
                 await work.audit.add(AuditKind.PIPELINE_STARTED, self._clock.now(), pipeline_id=pipeline.id)
             pipeline = await work.pipelines.get(pipeline.id)
             await work.commit()
-        if claim:
-            await self._workers.begin(claim)
+        if lease:
+            await self._workers.begin(lease)
         log.info("pipeline_submitted", pipeline=pipeline.id, template=new.template, status=pipeline.status)
         return pipeline
+
+    async def clean_up(self) -> None:
+        """Remove what earlier runs of Segue left on this machine, and nobody needs."""
+        if self._workers.is_hosting():
+            await self._endings.sweep()
 
     async def resume(self, pipeline_id: int) -> None:
         """Go on, in this process, with a run that was interrupted."""
@@ -101,44 +106,44 @@ class Pipelines:
                 )
             if pipeline.worker_id is not None:
                 raise IllegalMove(f"pipeline {pipeline_id} is being run by another Segue; watch it instead")
-            claim = await work.pipelines.claim(pipeline_id, self._workers.me)
+            lease = await work.pipelines.lease(pipeline_id, self._workers.me)
             await work.audit.add(AuditKind.PIPELINE_RESUMED, self._clock.now(), pipeline_id=pipeline_id)
             await work.commit()
-        await self._workers.begin(claim)
+        await self._workers.begin(lease)
 
-    async def advance(self, claim: Claim) -> bool:
+    async def advance(self, lease: Lease) -> bool:
         """Run the next step of a pipeline; true if there may be another. The engine's outermost move."""
         try:
             try:
-                return await self._take_turn(claim)
+                return await self._take_turn(lease)
             except StorageError as error:
                 # The records say where to go on, once they can be reached again.
-                log.warning("storage_failed", pipeline=claim.pipeline_id, error=str(error))
+                log.warning("storage_failed", pipeline=lease.pipeline_id, error=str(error))
                 await asyncio.sleep(_STORAGE_RETRY_SECONDS)
                 return True
         except asyncio.CancelledError:
-            await _insist(lambda: self._let_go(claim))
+            await _insist(lambda: self._let_go(lease))
             raise
         except OwnershipLost:
-            await self._endings.abandon(claim)
+            await self._endings.abandon(lease)
             return False
         except Exception as error:
-            log.exception("pipeline_broke", pipeline=claim.pipeline_id)
+            log.exception("pipeline_broke", pipeline=lease.pipeline_id)
             broken = error
-            await _insist(lambda: self._break(claim, broken))
+            await _insist(lambda: self._break(lease, broken))
             return False
 
-    async def _take_turn(self, claim: Claim) -> bool:
+    async def _take_turn(self, lease: Lease) -> bool:
         async with self._database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
+            pipeline = await work.pipelines.hold(lease)
         if pipeline.status is not PipelineStatus.RUNNING:
             return False
         if pipeline.abort_reason is not None:
-            await self._endings.abort(claim)
+            await self._endings.abort(lease)
         elif (step := pipeline.next_step()) is None:
-            await self._finish(claim)
+            await self._finish(lease)
         else:
-            await self._moves.run(claim, step.id)
+            await self._moves.run(lease, step.id)
         return True
 
     async def abort(self, pipeline_id: int, reason: str = "aborted by the user") -> None:
@@ -153,25 +158,25 @@ class Pipelines:
                 AuditKind.PIPELINE_ABORT_REQUESTED, asked.updated_at, pipeline_id=pipeline_id, reason=reason
             )
             # Raising the segment makes sure that nobody moves it on between here and the end.
-            ownerless = None if asked.worker_id else await work.pipelines.claim(pipeline_id, None)
+            ownerless = None if asked.worker_id else await work.pipelines.lease(pipeline_id, None)
             await work.commit()
         if ownerless:
             with suppress(OwnershipLost):  # a worker took it up this moment: it sees the request itself
                 await self._endings.abort(ownerless)
         elif asked.worker_id == self._workers.me:
-            await self._engine.stop(Claim(pipeline_id, asked.segment))
+            await self._engine.stop(Lease(pipeline_id, asked.segment))
         await self._await_end(pipeline_id, asked.worker_id)
 
-    async def _let_go(self, claim: Claim) -> None:
-        """The task is being stopped: because of an abort, a lost claim, or because Segue stops."""
+    async def _let_go(self, lease: Lease) -> None:
+        """The task is being stopped: because of an abort, a lost lease, or because Segue stops."""
         async with self._database.begin() as work:
-            orders = await work.pipelines.orders([claim])
-        if claim not in orders:
-            log.info("pipeline_paused", pipeline=claim.pipeline_id)
-        elif orders[claim] is None:
-            await self._endings.abandon(claim)
+            orders = await work.pipelines.orders([lease])
+        if lease not in orders:
+            log.info("pipeline_paused", pipeline=lease.pipeline_id)
+        elif orders[lease] is None:
+            await self._endings.abandon(lease)
         else:
-            await self._endings.abort(claim)
+            await self._endings.abort(lease)
 
     async def _await_end(self, pipeline_id: int, worker_id: str | None, seconds: float = 60.0) -> None:
         deadline = asyncio.get_running_loop().time() + seconds
@@ -183,21 +188,21 @@ class Pipelines:
                 )
             await asyncio.sleep(0.1)
 
-    async def _finish(self, claim: Claim) -> None:
+    async def _finish(self, lease: Lease) -> None:
         """All steps are done, but the pipeline does not say so yet."""
         async with self._database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
+            pipeline = await work.pipelines.hold(lease)
             now = self._clock.now()
             await work.pipelines.save(pipeline.complete(now))
             await work.audit.add(AuditKind.PIPELINE_DONE, now, pipeline_id=pipeline.id)
             await work.commit()
 
-    async def _break(self, claim: Claim, error: Exception) -> None:
+    async def _break(self, lease: Lease, error: Exception) -> None:
         async with self._database.begin() as work:
-            step = (await work.pipelines.hold(claim)).next_step()
+            step = (await work.pipelines.hold(lease)).next_step()
         if step is not None:
             reason = f"Segue itself broke ({type(error).__name__}: {error}); the log has the details"
-            await self._endings.fail(claim, step.id, reason)
+            await self._endings.fail(lease, step.id, reason)
 
     def _check(self, wanted: Submission) -> NewPipeline:
         if not wanted.prompt.strip():

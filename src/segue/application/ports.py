@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import AgentProfile, Catalog, Plan
-from segue.domain.pipeline import Agent, Attempt, Claim, Pipeline
+from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline
 from segue.domain.sessions import Reason
 
 
@@ -81,6 +81,10 @@ class AgentBackend(Protocol):
         """Forget the session; safe to repeat."""
         ...
 
+    async def leftovers(self) -> Collection[str]:
+        """Sessions that left something on this machine, by reference; empty if it keeps nothing here."""
+        ...
+
     async def shutdown(self) -> None:
         """Segue stops: let go of what lives in this process, leave what can live on."""
         ...
@@ -91,6 +95,10 @@ class Backends(Protocol):
 
     def get(self, name: str | None, agent_name: str) -> tuple[str, AgentBackend]:
         """The back end with this name; gives the name too. `BackendUnavailable` if there is none."""
+        ...
+
+    def with_leftovers(self) -> Collection[AgentBackend]:
+        """The back ends that have left something on this machine."""
         ...
 
     def states(self) -> Mapping[str, str]:
@@ -134,33 +142,33 @@ class PipelineStore(Protocol):
     async def add(self, new: NewPipeline) -> Pipeline: ...
     async def get(self, pipeline_id: int) -> Pipeline: ...
     async def find_by_key(self, idempotency_key: str) -> Pipeline | None: ...
-    async def hold(self, claim: Claim) -> Pipeline:
-        """The pipeline, if the claim still holds; `OwnershipLost` if not."""
+    async def hold(self, lease: Lease) -> Pipeline:
+        """The pipeline, if the lease still holds; `OwnershipLost` if not."""
         ...
 
-    async def check(self, claim: Claim) -> None:
-        """`OwnershipLost` unless the claim still holds: `hold` without the pipeline."""
+    async def check(self, lease: Lease) -> None:
+        """`OwnershipLost` unless the lease still holds: `hold` without the pipeline."""
         ...
 
-    async def claim(self, pipeline_id: int, worker_id: str | None) -> Claim:
+    async def lease(self, pipeline_id: int, worker_id: str | None) -> Lease:
         """Take this pipeline, whoever had it before; with no worker, only to end it."""
         ...
 
-    async def claim_next(self, worker_id: str) -> Claim | None:
+    async def lease_next(self, worker_id: str) -> Lease | None:
         """Take the oldest unfinished pipeline that nobody owns."""
         ...
 
     async def save(self, pipeline: Pipeline) -> None: ...
-    async def owned(self, worker_id: str) -> Collection[Claim]:
-        """The claims that the records say this worker has."""
+    async def owned(self, worker_id: str) -> Collection[Lease]:
+        """The leases that the records say this worker has."""
         ...
 
-    async def adopt(self, claims: Collection[Claim], worker_id: str) -> None:
-        """Take back claims that were freed by mistake and that nobody has taken since."""
+    async def adopt(self, leases: Collection[Lease], worker_id: str) -> None:
+        """Take back leases that were freed by mistake and that nobody has taken since."""
         ...
 
-    async def orders(self, claims: Collection[Claim]) -> Mapping[Claim, str | None]:
-        """For claims that must stop: the abort reason, or none if the claim was lost."""
+    async def orders(self, leases: Collection[Lease]) -> Mapping[Lease, str | None]:
+        """For leases that must stop: the abort reason, or none if the lease was lost."""
         ...
 
 
@@ -170,6 +178,9 @@ class AttemptStore(Protocol):
     async def start(self, attempt: NewAttempt) -> tuple[Attempt, Agent]: ...
     async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None: ...
     async def save(self, attempt: Attempt, agent: Agent) -> None: ...
+    async def in_use(self, sessions: Collection[str]) -> Collection[str]:
+        """Those of the sessions that have not ended, by reference or key."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -305,27 +316,27 @@ class Database(Protocol):
     def views(self) -> Views: ...
 
 
-Advance = Callable[[Claim], Awaitable[bool]]
+Advance = Callable[[Lease], Awaitable[bool]]
 """Moves a pipeline on by one step; true if there is more to do."""
 
 
 class Engine(Protocol):
-    """The motor: runs each claim once, side by side, and can stop any of them."""
+    """The motor: runs each lease once, side by side, and can stop any of them."""
 
     async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
-        """Start the motor; `on_end` is called whenever a claim has come to its end."""
+        """Start the motor; `on_end` is called whenever a lease has come to its end."""
         ...
 
-    def running(self) -> Collection[Claim]:
-        """The claims that are being moved on in this process."""
+    def running(self) -> Collection[Lease]:
+        """The leases that are being moved on in this process."""
         ...
 
-    async def start(self, claim: Claim) -> None:
-        """Begin to move a claim on; a second start of the same claim does nothing."""
+    async def start(self, lease: Lease) -> None:
+        """Begin to move a lease on; a second start of the same lease does nothing."""
         ...
 
-    async def stop(self, claim: Claim) -> None:
-        """Stop a claim here and wait until it has let go of its agent."""
+    async def stop(self, lease: Lease) -> None:
+        """Stop a lease here and wait until it has let go of its agent."""
         ...
 
     async def shutdown(self) -> None: ...

@@ -1,7 +1,7 @@
 """One step of a pipeline, in three moves: open_attempt, await_reply, accept_handoff.
 
 Each move looks at the saved records first and goes on from there, so that it is safe to repeat after a
-crash. Each writes its records and its audit entries in one transaction, and checks in it that the claim
+crash. Each writes its records and its audit entries in one transaction, and checks in it that the lease
 still holds. Order in every move: commit what is about to happen, act on the outside, record the result.
 """
 
@@ -29,7 +29,7 @@ from segue.application.ports import (
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
 from segue.domain.handoff import Extraction, check_handoff, extract_handoff
-from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Claim, Pipeline, Step, StepStatus
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, Step, StepStatus
 from segue.domain.sessions import Reason
 
 log = structlog.get_logger()
@@ -54,31 +54,31 @@ class StepMoves:
         self._clock = endings.clock
         self._limits = endings.limits
 
-    async def run(self, claim: Claim, step_id: int) -> None:
+    async def run(self, lease: Lease, step_id: int) -> None:
         """Run a step to its end; a session that is lost is followed by a new attempt."""
         for lost in range(1, self._limits.lost_sessions + 1):
             try:
-                pipeline, attempt, agent = await self.open_attempt(claim, step_id)
-                self.endings.hold(claim, agent)
-                attempt, agent = await self.await_reply(claim, pipeline, attempt, agent)
-                await self.accept_handoff(claim, attempt, agent)
-                self.endings.let_go(claim)
+                pipeline, attempt, agent = await self.open_attempt(lease, step_id)
+                self.endings.hold(lease, agent)
+                attempt, agent = await self.await_reply(lease, pipeline, attempt, agent)
+                await self.accept_handoff(lease, attempt, agent)
+                self.endings.let_go(lease)
                 return
             except SessionLost as error:
                 if lost == self._limits.lost_sessions:
                     await self.endings.fail(
-                        claim, step_id, f"its session was lost {lost} times in a row: {error}"
+                        lease, step_id, f"its session was lost {lost} times in a row: {error}"
                     )
                     return
-                await self.endings.lose(claim, step_id, str(error))
+                await self.endings.lose(lease, step_id, str(error))
             except BackendError as error:
-                await self.endings.fail(claim, step_id, str(error))
+                await self.endings.fail(lease, step_id, str(error))
                 return
 
-    async def open_attempt(self, claim: Claim, step_id: int) -> tuple[Pipeline, Attempt, Agent]:
+    async def open_attempt(self, lease: Lease, step_id: int) -> tuple[Pipeline, Attempt, Agent]:
         """The attempt that is under way, or a new one with its briefing."""
         async with self._database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
+            pipeline = await work.pipelines.hold(lease)
             latest = await work.attempts.latest(step_id)
             if latest is not None and not latest[0].status.is_final:
                 return pipeline, *latest
@@ -123,7 +123,7 @@ class StepMoves:
         return pipeline, attempt, agent
 
     async def await_reply(
-        self, claim: Claim, pipeline: Pipeline, attempt: Attempt, agent: Agent
+        self, lease: Lease, pipeline: Pipeline, attempt: Attempt, agent: Agent
     ) -> tuple[Attempt, Agent]:
         """The attempt with its reply: opens, sends and waits, each only if that was not done before."""
         step = pipeline.step(attempt.step_id)
@@ -133,30 +133,30 @@ class StepMoves:
         if attempt.status is AttemptStatus.OPENING:
             session = await _within(opening, backend.open(request), f"{agent.backend} did not open a session")
             agent = replace(agent, session_ref=session)
-            self.endings.hold(claim, agent)
-            attempt = await self._record(claim, attempt.moved(AttemptStatus.SENDING), agent)
+            self.endings.hold(lease, agent)
+            attempt = await self._record(lease, attempt.moved(AttemptStatus.SENDING), agent)
         session = agent.session_ref or ""
         if attempt.status is AttemptStatus.SENDING:
             message = Message(id=attempt.message_id, text=attempt.text)
             taken = backend.send(request, session, message)
             await _within(opening, taken, f"{agent.backend} did not take the briefing")
             attempt = await self._record(
-                claim, attempt.moved(AttemptStatus.SENT), agent, AuditKind.MESSAGE_SENT
+                lease, attempt.moved(AttemptStatus.SENT), agent, AuditKind.MESSAGE_SENT
             )
         if attempt.status is AttemptStatus.SENT:
             left = self._time_left(step, attempt, rejoined=rejoined)
             text = await self._reply(step, left, backend.wait(session, attempt.message_id))
-            attempt = await self._record(claim, attempt.moved(AttemptStatus.REPLIED, reply=text), agent)
+            attempt = await self._record(lease, attempt.moved(AttemptStatus.REPLIED, reply=text), agent)
         return attempt, agent
 
-    async def accept_handoff(self, claim: Claim, attempt: Attempt, agent: Agent) -> None:
+    async def accept_handoff(self, lease: Lease, attempt: Attempt, agent: Agent) -> None:
         """Take the handoff out of the reply; the step is done."""
         reply = attempt.reply or ""
         extraction = await asyncio.to_thread(extract_handoff, reply)
         handoff = extraction.handoff
         now = self._clock.now()
         async with self._database.begin() as work:
-            pipeline = await work.pipelines.hold(claim)
+            pipeline = await work.pipelines.hold(lease)
             handoff_id = await work.handoffs.add(
                 NewHandoff(
                     agent_id=agent.id,
@@ -172,7 +172,7 @@ class StepMoves:
             await work.attempts.save(
                 attempt.moved(AttemptStatus.DONE, finished_at=now), replace(agent, ended_at=now)
             )
-            await self._audit_handoff(work, claim, attempt, handoff_id, extraction)
+            await self._audit_handoff(work, lease, attempt, handoff_id, extraction)
             await work.audit.add(AuditKind.STEP_DONE, now, pipeline_id=pipeline.id, step_id=attempt.step_id)
             if moved.status.is_final:
                 await work.audit.add(AuditKind.PIPELINE_DONE, now, pipeline_id=pipeline.id)
@@ -182,14 +182,14 @@ class StepMoves:
         await self.endings.release(agent)
 
     async def _record(
-        self, claim: Claim, attempt: Attempt, agent: Agent, kind: AuditKind | None = None
+        self, lease: Lease, attempt: Attempt, agent: Agent, kind: AuditKind | None = None
     ) -> Attempt:
         async with self._database.begin() as work:
-            await work.pipelines.check(claim)
+            await work.pipelines.check(lease)
             await work.attempts.save(attempt, agent)
             if kind is not None:
                 await work.audit.add(
-                    kind, self._clock.now(), pipeline_id=claim.pipeline_id, step_id=attempt.step_id
+                    kind, self._clock.now(), pipeline_id=lease.pipeline_id, step_id=attempt.step_id
                 )
             await work.commit()
         return attempt
@@ -229,9 +229,9 @@ class StepMoves:
         )
 
     async def _audit_handoff(
-        self, work: UnitOfWork, claim: Claim, attempt: Attempt, handoff_id: int, extraction: Extraction
+        self, work: UnitOfWork, lease: Lease, attempt: Attempt, handoff_id: int, extraction: Extraction
     ) -> None:
-        now, pipeline_id = self._clock.now(), claim.pipeline_id
+        now, pipeline_id = self._clock.now(), lease.pipeline_id
         problems = check_handoff(extraction.handoff) if extraction.handoff else []
         await work.audit.add(
             AuditKind.HANDOFF_CREATED,

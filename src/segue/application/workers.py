@@ -10,7 +10,7 @@ import structlog
 from segue.application.ports import Advance, Clock, Database, Engine, Processes
 from segue.domain.audit import AuditKind
 from segue.domain.errors import SegueError, StorageError
-from segue.domain.pipeline import Claim
+from segue.domain.pipeline import Lease
 
 log = structlog.get_logger()
 
@@ -30,7 +30,7 @@ class WorkerPolicy:
 class Workers:
     """The life of one worker among others.
 
-    A pipeline belongs to one worker at a time. A worker's row is its lease: whoever finds the worker gone
+    A pipeline belongs to one worker at a time. A worker's row says that it lives: who finds it gone
     removes the row, which frees its pipelines; taking one raises its segment, and every move of the former
     owner checks the segment in its own transaction. So a false alarm costs one attempt, never two writers.
     """
@@ -47,12 +47,16 @@ class Workers:
         self._beating: asyncio.Task[None] | None = None
         self._look = asyncio.Event()
         self._stopping: set[asyncio.Task[None]] = set()
-        self._idle_before: set[Claim] = set()
+        self._idle_before: set[Lease] = set()
 
     @property
     def me(self) -> str:
         """This worker's id."""
         return self._worker.id
+
+    def is_hosting(self) -> bool:
+        """True if this worker takes up pipelines of others."""
+        return self._policy.hosting
 
     def is_beating(self) -> bool:
         """True while pipelines are moved on here."""
@@ -119,30 +123,30 @@ class Workers:
             orders = await work.pipelines.orders(running)
             idle = set(await work.pipelines.owned(self.me)) - set(self.engine.running())
             await work.commit()
-        for claim in orders:
+        for lease in orders:
             # Not waited for: an agent that will not stop must not keep us from saying that we live.
-            task = asyncio.create_task(self.engine.stop(claim))
+            task = asyncio.create_task(self.engine.stop(lease))
             self._stopping.add(task)
             task.add_done_callback(self._stopping.discard)
         await self._restart(idle & self._idle_before)
         self._idle_before = idle
 
-    async def _restart(self, stranded: set[Claim]) -> None:
+    async def _restart(self, stranded: set[Lease]) -> None:
         """Begin anew what is ours by the records, but has not been moved on here for a whole beat."""
-        for claim in stranded:
-            log.warning("pipeline_stranded", pipeline=claim.pipeline_id, segment=claim.segment)
+        for lease in stranded:
+            log.warning("pipeline_stranded", pipeline=lease.pipeline_id, segment=lease.segment)
             async with self._database.begin() as work:
-                await work.pipelines.check(claim)
-                again = await work.pipelines.claim(claim.pipeline_id, self.me)
+                await work.pipelines.check(lease)
+                again = await work.pipelines.lease(lease.pipeline_id, self.me)
                 await work.commit()
             await self.begin(again)
 
-    async def begin(self, claim: Claim) -> None:
-        """Start a claim that is ours; if the engine cannot now, the next beats see to it."""
+    async def begin(self, lease: Lease) -> None:
+        """Start a lease that is ours; if the engine cannot now, the next beats see to it."""
         try:
-            await self.engine.start(claim)
+            await self.engine.start(lease)
         except StorageError as error:
-            log.warning("start_postponed", pipeline=claim.pipeline_id, error=str(error))
+            log.warning("start_postponed", pipeline=lease.pipeline_id, error=str(error))
 
     async def _look_for_work(self) -> None:
         if not self._policy.hosting:
@@ -150,10 +154,10 @@ class Workers:
         await self.reap()
         while len(self.engine.running()) < self._policy.room:
             async with self._database.begin() as work:
-                claim = await work.pipelines.claim_next(self.me)
-                if claim is None:
+                lease = await work.pipelines.lease_next(self.me)
+                if lease is None:
                     return
-                kind = AuditKind.PIPELINE_STARTED if claim.segment == 1 else AuditKind.PIPELINE_RESUMED
-                await work.audit.add(kind, self._clock.now(), pipeline_id=claim.pipeline_id)
+                kind = AuditKind.PIPELINE_STARTED if lease.segment == 1 else AuditKind.PIPELINE_RESUMED
+                await work.audit.add(kind, self._clock.now(), pipeline_id=lease.pipeline_id)
                 await work.commit()
-            await self.begin(claim)
+            await self.begin(lease)

@@ -62,8 +62,8 @@ def join_text(briefing: str, carry_over: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """The right to move a pipeline on. A later claim has a higher segment and ends this one."""
+class Lease:
+    """The right to move a pipeline on. A later lease has a higher segment and ends this one."""
 
     pipeline_id: int
     segment: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,11 @@ class LoadedBackends:
             except UnknownName as error:
                 raise BackendUnavailable(str(error)) from error
         return name, self._loaded[name]
+
+    def with_leftovers(self) -> Collection[AgentBackend]:
+        """The back ends that have left something on this machine."""
+        found = [name for name in BACKENDS if (self._sessions_dir / name).is_dir()]
+        return [self.get(name, "")[1] for name in found]
 
     def states(self) -> Mapping[str, str]:
         """Back end -> `ready` or `in use`."""

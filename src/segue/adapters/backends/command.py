@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import signal
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -129,6 +130,10 @@ class CommandBackend:
         await self.abort(session)
         self._own.pop(session, None)
         await asyncio.to_thread(shutil.rmtree, self._root / session, ignore_errors=True)
+
+    async def leftovers(self) -> Collection[str]:
+        """The sessions whose folders are there."""
+        return [folder.name for folder in self._root.iterdir()] if self._root.is_dir() else []
 
     async def shutdown(self) -> None:
         """Programs that run go on by themselves; the next Segue finds them."""

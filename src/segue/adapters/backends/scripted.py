@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +140,10 @@ class ScriptedBackend:
         self._numbers.pop(session, None)
         for message_id in self._messages.pop(session, ()):
             del self._tasks[message_id]
+
+    async def leftovers(self) -> Collection[str]:
+        """Nothing: a session lives and dies in its process."""
+        return ()
 
     async def shutdown(self) -> None:
         """Stop every script."""

@@ -1,7 +1,7 @@
-"""The durable motor, on DBOS: one workflow a claim, one checkpoint a step, ids alone pass through it.
+"""The durable motor, on DBOS: one workflow a lease, one checkpoint a step, ids alone pass through it.
 
-Our own records are the truth. A claim is a segment of a pipeline's run, and its workflow has the id
-`pipeline-<id>-<segment>-<worker>`: DBOS starts it once, whoever asks. After a crash the pipeline is claimed
+Our own records are the truth. A lease is a segment of a pipeline's run, and its workflow has the id
+`pipeline-<id>-<segment>-<worker>`: DBOS starts it once, whoever asks. After a crash the pipeline is leased
 anew, as the next segment, by the worker that found it ownerless, in the transaction that takes it. DBOS's own
 recovery would put it in a queue that any process on the database may empty, a one-shot `segue run` too.
 """
@@ -18,7 +18,7 @@ import structlog
 
 from segue.application.ports import Advance
 from segue.domain.errors import StorageError
-from segue.domain.pipeline import Claim
+from segue.domain.pipeline import Lease
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -33,13 +33,13 @@ APPLICATION_VERSION = "1"
 
 
 class DbosEngine:
-    """Runs claims side by side in this process. DBOS allows one instance a process."""
+    """Runs leases side by side in this process. DBOS allows one instance a process."""
 
     def __init__(self, *, database_url: str) -> None:
         self._database_url = database_url
-        self._running: set[Claim] = set()
-        self._turns: dict[Claim, asyncio.Task[bool]] = {}
-        self._told_to_stop: set[Claim] = set()
+        self._running: set[Lease] = set()
+        self._turns: dict[Lease, asyncio.Task[bool]] = {}
+        self._told_to_stop: set[Lease] = set()
         self._worker_id = ""
         self._advance: Advance
         self._on_end: Callable[[], None]
@@ -82,7 +82,7 @@ class DbosEngine:
 
         @DBOS.step(name="segue.turn")
         async def turn(pipeline_id: int, segment: int) -> bool:
-            return await self._take_turn(Claim(pipeline_id, segment))
+            return await self._take_turn(Lease(pipeline_id, segment))
 
         @DBOS.workflow(name="segue.advance")
         async def advance(pipeline_id: int, segment: int) -> None:
@@ -90,70 +90,70 @@ class DbosEngine:
                 while await turn(pipeline_id, segment):
                     pass
             finally:
-                self._ended(Claim(pipeline_id, segment))
+                self._ended(Lease(pipeline_id, segment))
 
         self._workflow = advance
 
-    def _ended(self, claim: Claim) -> None:
-        self._running.discard(claim)
+    def _ended(self, lease: Lease) -> None:
+        self._running.discard(lease)
         if not self._running:
             self._idle.set()
         self._on_end()
 
-    async def _take_turn(self, claim: Claim) -> bool:
+    async def _take_turn(self, lease: Lease) -> bool:
         if self._stopping:
             return False
-        task = asyncio.ensure_future(self._advance(claim))
-        self._turns[claim] = task
+        task = asyncio.ensure_future(self._advance(lease))
+        self._turns[lease] = task
         try:
             await asyncio.wait({task})
             if task.cancelled():
                 return False
             if error := task.exception():
-                log.error("turn_broke", pipeline=claim.pipeline_id, exc_info=error)
+                log.error("turn_broke", pipeline=lease.pipeline_id, exc_info=error)
                 return False
             return task.result()
         finally:
-            del self._turns[claim]
-            self._told_to_stop.discard(claim)
+            del self._turns[lease]
+            self._told_to_stop.discard(lease)
 
-    def running(self) -> Collection[Claim]:
-        """The claims that are being moved on here."""
+    def running(self) -> Collection[Lease]:
+        """The leases that are being moved on here."""
         return frozenset(self._running)
 
-    async def start(self, claim: Claim) -> None:
-        """Begin to move a claim on; a second start of the same claim does nothing."""
-        if claim in self._running or self._stopping:
+    async def start(self, lease: Lease) -> None:
+        """Begin to move a lease on; a second start of the same lease does nothing."""
+        if lease in self._running or self._stopping:
             return
         from dbos import DBOS, SetWorkflowID
         from sqlalchemy.exc import DBAPIError
 
-        self._running.add(claim)
+        self._running.add(lease)
         self._idle.clear()
         try:
             # The worker's name is in it, since records that were put back may count segments anew.
-            with SetWorkflowID(f"pipeline-{claim.pipeline_id}-{claim.segment}-{self._worker_id}"):
-                await DBOS.start_workflow_async(self._workflow, claim.pipeline_id, claim.segment)
+            with SetWorkflowID(f"pipeline-{lease.pipeline_id}-{lease.segment}-{self._worker_id}"):
+                await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.segment)
         except DBAPIError as error:
-            self._ended(claim)
+            self._ended(lease)
             raise StorageError(f"cannot use the engine's database: {error.orig}") from error
         except BaseException:
-            self._ended(claim)
+            self._ended(lease)
             raise
 
-    async def stop(self, claim: Claim) -> None:
-        """Stop a claim here and wait until it has let go of its agent."""
-        if task := self._turns.get(claim):
+    async def stop(self, lease: Lease) -> None:
+        """Stop a lease here and wait until it has let go of its agent."""
+        if task := self._turns.get(lease):
             # Once only: a second cancellation would interrupt the first one's cleaning up.
-            if claim not in self._told_to_stop:
-                self._told_to_stop.add(claim)
+            if lease not in self._told_to_stop:
+                self._told_to_stop.add(lease)
                 task.cancel()
             await asyncio.wait({task})
 
     async def shutdown(self) -> None:
         """Stop everything that runs here; the records say how to go on."""
         self._stopping = True
-        await asyncio.gather(*(self.stop(claim) for claim in list(self._turns)))
+        await asyncio.gather(*(self.stop(lease) for lease in list(self._turns)))
         try:
             async with asyncio.timeout(_STOP_SECONDS):
                 await self._idle.wait()

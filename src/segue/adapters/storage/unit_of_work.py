@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CursorResult, delete, func, select, text, update
+from sqlalchemy import CursorResult, delete, func, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
@@ -31,7 +31,7 @@ from segue.adapters.storage.tables import (
 from segue.application.ports import NewAttempt, NewHandoff, NewPipeline, SavedHandoff, Worker
 from segue.domain.audit import AuditKind
 from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound
-from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Claim, Pipeline, PipelineStatus, StepStatus
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, PipelineStatus, StepStatus
 
 _UNFINISHED = (PipelineStatus.PENDING, PipelineStatus.RUNNING)
 _AUDIT_LOCK = 7_301_002
@@ -107,26 +107,26 @@ class SqlPipelines:
         row = (await self._session.scalars(found)).one_or_none()
         return read_pipeline(row) if row else None
 
-    async def hold(self, claim: Claim) -> Pipeline:
-        """The pipeline, if the claim still holds."""
-        row = await self._row(claim.pipeline_id)
-        if row.segment != claim.segment:
-            raise OwnershipLost(claim.pipeline_id)
+    async def hold(self, lease: Lease) -> Pipeline:
+        """The pipeline, if the lease still holds."""
+        row = await self._row(lease.pipeline_id)
+        if row.segment != lease.segment:
+            raise OwnershipLost(lease.pipeline_id)
         return read_pipeline(row)
 
-    async def check(self, claim: Claim) -> None:
-        """`OwnershipLost` unless the claim still holds."""
-        segment = select(PipelineRow.segment).where(PipelineRow.id == claim.pipeline_id).with_for_update()
-        if await self._session.scalar(segment) != claim.segment:
-            raise OwnershipLost(claim.pipeline_id)
+    async def check(self, lease: Lease) -> None:
+        """`OwnershipLost` unless the lease still holds."""
+        segment = select(PipelineRow.segment).where(PipelineRow.id == lease.pipeline_id).with_for_update()
+        if await self._session.scalar(segment) != lease.segment:
+            raise OwnershipLost(lease.pipeline_id)
 
-    async def claim(self, pipeline_id: int, worker_id: str | None) -> Claim:
+    async def lease(self, pipeline_id: int, worker_id: str | None) -> Lease:
         """Take this pipeline, whoever had it before; with no worker, only to end it."""
         row = await self._row(pipeline_id)
         row.worker_id, row.segment, row.status = worker_id, row.segment + 1, PipelineStatus.RUNNING
-        return Claim(pipeline_id, row.segment)
+        return Lease(pipeline_id, row.segment)
 
-    async def claim_next(self, worker_id: str) -> Claim | None:
+    async def lease_next(self, worker_id: str) -> Lease | None:
         """Take the oldest unfinished pipeline that nobody owns."""
         free = (
             select(PipelineRow.id)
@@ -136,37 +136,37 @@ class SqlPipelines:
             .with_for_update(skip_locked=True)
         )
         found = (await self._session.scalars(free)).one_or_none()
-        return None if found is None else await self.claim(found, worker_id)
+        return None if found is None else await self.lease(found, worker_id)
 
     async def save(self, pipeline: Pipeline) -> None:
         """Write what changed."""
         write_pipeline(pipeline, await self._row(pipeline.id))
 
-    async def orders(self, claims: Collection[Claim]) -> Mapping[Claim, str | None]:
-        """For claims that must stop: the abort reason, or none if the claim was lost."""
-        ids = {claim.pipeline_id for claim in claims}
+    async def orders(self, leases: Collection[Lease]) -> Mapping[Lease, str | None]:
+        """For leases that must stop: the abort reason, or none if the lease was lost."""
+        ids = {lease.pipeline_id for lease in leases}
         found = select(PipelineRow.id, PipelineRow.segment, PipelineRow.abort_reason)
         rows = await self._session.execute(found.where(PipelineRow.id.in_(ids)))
-        present = {Claim(row.id, row.segment): row.abort_reason for row in rows}
+        present = {Lease(row.id, row.segment): row.abort_reason for row in rows}
         return {
-            claim: present.get(claim)
-            for claim in claims
-            if claim not in present or present[claim] is not None
+            lease: present.get(lease)
+            for lease in leases
+            if lease not in present or present[lease] is not None
         }
 
-    async def owned(self, worker_id: str) -> Collection[Claim]:
-        """The claims that the records say this worker has."""
+    async def owned(self, worker_id: str) -> Collection[Lease]:
+        """The leases that the records say this worker has."""
         found = select(PipelineRow.id, PipelineRow.segment).where(
             PipelineRow.worker_id == worker_id, PipelineRow.status == PipelineStatus.RUNNING
         )
-        return {Claim(row.id, row.segment) for row in await self._session.execute(found)}
+        return {Lease(row.id, row.segment) for row in await self._session.execute(found)}
 
-    async def adopt(self, claims: Collection[Claim], worker_id: str) -> None:
-        """Take back claims that were freed by mistake and that nobody has taken since."""
-        for claim in claims:
+    async def adopt(self, leases: Collection[Lease], worker_id: str) -> None:
+        """Take back leases that were freed by mistake and that nobody has taken since."""
+        for lease in leases:
             free = update(PipelineRow).where(
-                PipelineRow.id == claim.pipeline_id,
-                PipelineRow.segment == claim.segment,
+                PipelineRow.id == lease.pipeline_id,
+                PipelineRow.segment == lease.segment,
                 PipelineRow.worker_id.is_(None),
             )
             await self._session.execute(free.values(worker_id=worker_id))
@@ -230,6 +230,13 @@ class SqlAttempts:
             changed = {name: getattr(value, name) for name in changing}
             where = update(row).where(row.id == value.id).values(changed)
             await self._session.execute(where.execution_options(synchronize_session=False))
+
+    async def in_use(self, sessions: Collection[str]) -> Collection[str]:
+        """Those of the sessions that have not ended, by reference or key."""
+        wanted = select(AgentRow.key, AgentRow.session_ref).where(
+            AgentRow.ended_at.is_(None), or_(AgentRow.key.in_(sessions), AgentRow.session_ref.in_(sessions))
+        )
+        return {name for row in await self._session.execute(wanted) for name in row if name is not None}
 
 
 class SqlHandoffs:
