@@ -11,8 +11,8 @@ from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
 _RIM_SIGNS = "`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
 _RIM = r"\s" + re.escape(_RIM_SIGNS)
 _JOINT = re.compile(rf"[./][^{_RIM}]++")
-_WITHOUT_DOT = ("Makefile", "Dockerfile", "LICENSE", "Jenkinsfile")
-_TOKEN = re.compile(rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{'|'.join(_WITHOUT_DOT)})(?![^{_RIM}]))")
+_WITHOUT_DOT = re.compile("Makefile|Dockerfile|LICENSE|Jenkinsfile")
+_TOKEN = re.compile(rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{_WITHOUT_DOT.pattern})(?![^{_RIM}]))")
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
 _NAME = re.compile(r"[\w.@%+{}*,\[\]~$/\\-]+")
@@ -41,7 +41,7 @@ def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piec
 
 def _tokens(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Start and end of each word with a dot or a slash in it that is not its last character."""
-    if any(text.find(name, start, end) >= 0 for name in _WITHOUT_DOT):
+    if _WITHOUT_DOT.search(text, start, end):
         yield from ((start + m.start(), start + m.end()) for m in _TOKEN.finditer(text[start:end]))
         return
     floor = start
