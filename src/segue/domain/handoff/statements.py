@@ -67,7 +67,10 @@ def add_statement(
     words = piece[0]
     if not words:
         return
-    if topic not in _PLAIN_TOPICS:
+    if topic is Topic.DONE:
+        if _is_done(words, checked, marked) is False:
+            topic = Topic.NEXT
+    elif topic not in _PLAIN_TOPICS:
         topic = _own_topic(topic, words, checked, marked)
     if topic in PART_LABELS and "\n" in words:
         draft.add(topic, piece, parts_of(topic, text, piece))
@@ -104,14 +107,15 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
             return True
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
-    line = words[:200].split("\n", 1)[0].rstrip()
+    line = words[:200]
+    if "\n" in line:
+        line = line[: line.index("\n")]
     if _DONE_LEAD.match(line):
         return True
-    end = line[-40:]
-    core = end.rstrip(_RIM)
-    if core[-1:].isalnum() and not core.lower().endswith(_TAIL_WORDS):
+    core = line.rstrip(_RIM)
+    if core[-1:].isalnum() and not core[-12:].lower().endswith(_TAIL_WORDS):
         return None
-    tail = _TAIL.search(end)
+    tail = _TAIL.search(line.rstrip()[-40:])
     return None if tail is None else tail["done"] is not None
 
 
