@@ -28,22 +28,62 @@ _CHANGED = re.compile(
     r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0"
     r"|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
 )
-_MAKES = re.compile(
-    r"(?:\bcreated?|\badd(?:ed)?|\bwrote|\bnew|\bintroduced|\bgenerated|\bscaffolded|\bneue?"
-    r"|\berstellt|\bhinzugef\u00fcgt|\bcr\u00e9\u00e9|\bajout\u00e9|\bcreado"
-    r"|\bcriado|\badicionado|\u0441\u043e\u0437\u0434\u0430\w*"
-    r"|\u0434\u043e\u0431\u0430\u0432\u043b\w*|\u65b0\u589e|\u65b0\u5efa|\u521b\u5efa"
-    r"|\u4f5c\u6210|\u8ffd\u52a0|\uc0dd\uc131)(?:\W+\w+){0,2}\W*$",
-    re.IGNORECASE,
+_WORD = re.compile(r"\w+")
+_MAKES = frozenset(
+    [
+        "create",
+        "created",
+        "add",
+        "added",
+        "wrote",
+        "new",
+        "introduced",
+        "generated",
+        "scaffolded",
+        "neu",
+        "neue",
+        "erstellt",
+        "hinzugefügt",
+        "créé",
+        "ajouté",
+        "creado",
+        "criado",
+        "adicionado",
+    ]
 )
-_CHANGES = re.compile(
-    r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored"
-    r"|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
-    r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*"
-    r"|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63"
-    r"|\uc218\uc815)(?:\W+\w+){0,2}\W*$",
-    re.IGNORECASE,
+_CHANGES = frozenset(
+    [
+        "update",
+        "updated",
+        "modify",
+        "modified",
+        "changed",
+        "edited",
+        "fixed",
+        "extended",
+        "refactored",
+        "rewrote",
+        "hardened",
+        "patched",
+        "aktualisiert",
+        "geändert",
+        "modifié",
+        "actualizado",
+        "atualizado",
+    ]
 )
+_MAKES_WITHIN = ("\u0441\u043e\u0437\u0434\u0430", "\u0434\u043e\u0431\u0430\u0432\u043b")
+_MAKES_AT_END = (
+    "\u65b0\u589e",
+    "\u65b0\u5efa",
+    "\u521b\u5efa",
+    "\u4f5c\u6210",
+    "\u8ffd\u52a0",
+    "\uc0dd\uc131",
+)
+_CHANGES_WITHIN = ("\u043e\u0431\u043d\u043e\u0432\u043b", "\u0438\u0437\u043c\u0435\u043d")
+_CHANGES_AT_END = ("\u66f4\u65b0", "\u4fee\u6539", "\u4fee\u6b63", "\uc218\uc815")
+"""Verbs right before a path, as whole words, as stems, or at the end where words have no spaces."""
 _FILE = re.compile(r"\w\.[A-Za-z]{2,5}\b")
 """Without a back-tick, a slash or this, a text is not searched for paths."""
 _CHANGE_AFTER = re.compile(
@@ -111,10 +151,21 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
         begin = path.end
         if count >= 8:
             return
-        if _MAKES.search(before):
+        verbs = [] if not before else _WORD.findall(before.lower())[-3:]
+        if _is_said(verbs, _MAKES, _MAKES_WITHIN, _MAKES_AT_END):
             _add(draft, Topic.CREATED, path, None, False)
-        elif _CHANGES.search(before) or (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)):
+        elif _is_said(verbs, _CHANGES, _CHANGES_WITHIN, _CHANGES_AT_END) or (
+            path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)
+        ):
             _add(draft, Topic.MODIFIED, path, None, False)
+
+
+def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:
+    if not known.isdisjoint(words):
+        return True
+    return any(
+        word.endswith(ends) or any(stem in word for stem in stems) for word in words if not word.isascii()
+    )
 
 
 def add_new_files(draft: Draft, text: str, paths: Iterable[Piece]) -> None:

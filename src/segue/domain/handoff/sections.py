@@ -41,6 +41,7 @@ _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
+_LONGEST_STATUS = 32
 
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
 _SAID_BESIDE = frozenset({Topic.ASIDE, Topic.STATUS, Topic.CONTEXT})
@@ -263,7 +264,11 @@ class SectionReader:
                 continue
             start, box = item.start, None
             # `- word` is what most items begin with.
-            if text[start] in "-*+" and text[start + 1 : start + 2] == " " and text[start + 2 : start + 3].isalnum():
+            if (
+                text[start] in "-*+"
+                and text[start + 1 : start + 2] == " "
+                and text[start + 2 : start + 3].isalnum()
+            ):
                 start += 2
             elif marker := _MARKER.match(text, start, item.end):
                 start, box = marker.end(), marker[1]
@@ -352,7 +357,7 @@ class SectionReader:
             self._other(cut(self._text, start, end), heading)
             return
         if topic is Topic.STATUS or topic is Topic.NEXT:
-            if end - start < 50 and is_status_alone(self._text[start:end].strip()):
+            if end - start < _LONGEST_STATUS and is_status_alone(self._text[start:end].strip()):
                 self._draft.judge(self._text[start:end], start, end, 6)
                 return
             if topic is Topic.STATUS:

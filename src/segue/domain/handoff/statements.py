@@ -50,7 +50,9 @@ _PLAIN_TOPICS = frozenset(
     {Topic.DECISIONS, Topic.GOTCHAS, Topic.FAILED, Topic.PATTERNS, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF}
 )
 """Topics that an item's own marks do not change."""
-_WITHOUT_PARTS = frozenset({*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF})
+_WITHOUT_PARTS = frozenset(
+    {*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF}
+)
 _MAY_BE_BLOCKED = frozenset({Topic.NEXT, Topic.STATUS, Topic.CONTEXT})
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
