@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.paths import is_path, paths_in
+from segue.domain.handoff.words import word_set
 
 _GIT_STATUS = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
 _DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
@@ -29,57 +30,18 @@ _CHANGED = re.compile(
     r"|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
 )
 _WORD = re.compile(r"\w+")
-_MAKES = frozenset(
-    [
-        "create",
-        "created",
-        "add",
-        "added",
-        "wrote",
-        "new",
-        "introduced",
-        "generated",
-        "scaffolded",
-        "neu",
-        "neue",
-        "erstellt",
-        "hinzugefügt",
-        "créé",
-        "ajouté",
-        "creado",
-        "criado",
-        "adicionado",
-    ]
+_MAKES = word_set(
+    "create created add added wrote new introduced generated scaffolded neu neue erstellt hinzugef\u00fcgt "
+    "cr\u00e9\u00e9 ajout\u00e9 creado criado adicionado"
 )
-_CHANGES = frozenset(
-    [
-        "update",
-        "updated",
-        "modify",
-        "modified",
-        "changed",
-        "edited",
-        "fixed",
-        "extended",
-        "refactored",
-        "rewrote",
-        "hardened",
-        "patched",
-        "aktualisiert",
-        "geändert",
-        "modifié",
-        "actualizado",
-        "atualizado",
-    ]
+_CHANGES = word_set(
+    "update updated modify modified changed edited fixed extended refactored rewrote hardened patched "
+    "aktualisiert ge\u00e4ndert modifi\u00e9 actualizado atualizado"
 )
 _MAKES_WITHIN = ("\u0441\u043e\u0437\u0434\u0430", "\u0434\u043e\u0431\u0430\u0432\u043b")
 _MAKES_AT_END = (
-    "\u65b0\u589e",
-    "\u65b0\u5efa",
-    "\u521b\u5efa",
-    "\u4f5c\u6210",
-    "\u8ffd\u52a0",
-    "\uc0dd\uc131",
+    *("\u65b0\u589e", "\u65b0\u5efa", "\u521b\u5efa"),
+    *("\u4f5c\u6210", "\u8ffd\u52a0", "\uc0dd\uc131"),
 )
 _CHANGES_WITHIN = ("\u043e\u0431\u043d\u043e\u0432\u043b", "\u0438\u0437\u043c\u0435\u043d")
 _CHANGES_AT_END = ("\u66f4\u65b0", "\u4fee\u6539", "\u4fee\u6b63", "\uc218\uc815")
@@ -154,8 +116,8 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
         verbs = [] if not before else _WORD.findall(before.lower())[-3:]
         if _is_said(verbs, _MAKES, _MAKES_WITHIN, _MAKES_AT_END):
             _add(draft, Topic.CREATED, path, None, False)
-        elif _is_said(verbs, _CHANGES, _CHANGES_WITHIN, _CHANGES_AT_END) or (
-            path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)
+        elif (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)) or _is_said(
+            verbs, _CHANGES, _CHANGES_WITHIN, _CHANGES_AT_END
         ):
             _add(draft, Topic.MODIFIED, path, None, False)
 

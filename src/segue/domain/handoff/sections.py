@@ -36,6 +36,8 @@ from segue.domain.handoff.tables import add_table
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
+_BULLETS = ("- ", "* ", "+ ")
+"""What most items begin with; the rest is for the regex."""
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
@@ -264,11 +266,7 @@ class SectionReader:
                 continue
             start, box = item.start, None
             # `- word` is what most items begin with.
-            if (
-                text[start] in "-*+"
-                and text[start + 1 : start + 2] == " "
-                and text[start + 2 : start + 3].isalnum()
-            ):
+            if text.startswith(_BULLETS, start) and text[start + 2 : start + 3].isalnum():
                 start += 2
             elif marker := _MARKER.match(text, start, item.end):
                 start, box = marker.end(), marker[1]
