@@ -91,19 +91,21 @@ class SectionReader:
         return max(self._seen, key=lambda kind: (self._seen[kind], kind == "sections"))
 
     def _walk(self, blocks: list[Block]) -> None:
+        last = len(blocks) - 1
         for at, block in enumerate(blocks):
-            after = blocks[at + 1] if at + 1 < len(blocks) else None
-            self._block(block, after)
+            kind = block.kind
+            if kind == HEADING:
+                self._heading(block)
+            elif kind == LIST:
+                self._list(block)
+            elif kind == PARAGRAPH:
+                self._paragraph(block.start, block.end, blocks[at + 1] if at < last else None)
+            else:
+                self._rare(block)
 
-    def _block(self, block: Block, after: Block | None) -> None:
+    def _rare(self, block: Block) -> None:
         kind = block.kind
-        if kind == HEADING:
-            self._heading(block)
-        elif kind == PARAGRAPH:
-            self._paragraph(block.start, block.end, after)
-        elif kind == LIST:
-            self._list(block)
-        elif kind == TABLE:
+        if kind == TABLE:
             add_table(self._draft, self._text, self._scopes.topic, block, self._scopes.heading)
         elif kind == CODE:
             self._code(block)
