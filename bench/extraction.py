@@ -225,7 +225,9 @@ def measure_speed(corpus: Path, rounds: int = 9) -> None:
     for name, took in best.items():
         print(f"{name:52}{size / took:7.2f} MB/s")
     bare, blocks, ours = best.values()
-    print(f"extraction runs at {bare / ours:.2f} of the bare parser's speed, {blocks / ours:.2f} of the tree's")
+    print(
+        f"extraction runs at {bare / ours:.2f} of the bare parser's speed, {blocks / ours:.2f} of the tree's"
+    )
     print(f"the first time, when no heading has been looked up before: {size / cold:.2f} MB/s")
 
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from segue import Predecessor, brief
+
 MEGABYTES = 10
 SECONDS = 2.0
 MEMORY_MB = 500
@@ -63,3 +65,9 @@ def test_ten_megabytes_are_read_checked_and_briefed_in_time_and_memory(made_by: 
     assert max(float(read), float(checked), float(briefed)) < SECONDS
     assert int(peak) < MEMORY_MB
     assert int(notes) > 0 or made_by.startswith('"".join')
+
+
+def test_a_briefing_says_how_much_of_an_endless_reply_it_does_not_show() -> None:
+    before = Predecessor(agent_name="a", handoff=None, reply="word " * 300_000)
+    briefing = brief(prompt="p", agent_name="b", job="j", predecessors=[before])
+    assert "[500000 more characters are not shown]" in briefing.text
