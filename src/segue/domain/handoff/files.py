@@ -23,6 +23,7 @@ _NEW = re.compile(
     r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc"
     r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
 )
+_NEW_STEMS = re.compile("neu|nov|nuevo|nouveau|erstellt|cr[i\u00e9]|[^\x00-\u02ff]")
 _CHANGED = re.compile(
     r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
     r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
@@ -143,11 +144,18 @@ def _by_letter(letter: str, topic: Topic) -> Topic:
     return Topic.MODIFIED if letter[:1] in "MDRCUmdr" else topic
 
 
+def _may_be_new(words: str) -> bool:
+    """A cheap first look: without one of these, nothing is marked as new."""
+    lower = words.lower()
+    return "new" in lower or "add" in lower or "crea" in lower or _NEW_STEMS.search(lower) is not None
+
+
 def _kind(topic: Topic, words: str) -> Topic:
     if topic is Topic.CHANGED:
-        new, changed = _NEW.search(words), _CHANGED.search(words)
-        first = new is not None and (changed is None or new.start() < changed.start())
-        return Topic.CREATED if first else Topic.MODIFIED
+        new = _NEW.search(words) if _may_be_new(words) else None
+        if new is None:
+            return Topic.MODIFIED
+        return Topic.MODIFIED if _CHANGED.search(words, 0, new.start()) else Topic.CREATED
     if topic is Topic.MODIFIED and re.search(r"\bNEW\b|\(new\b", words):
         return Topic.CREATED
     return topic
