@@ -209,7 +209,29 @@ def test_a_statement_about_nothing_is_something() -> None:
         ("[`src/a.py`](../x/src/a.py) and [the plan](docs/plan.md)", ["src/a.py", "docs/plan.md"]),
         ("_quarto.yml, **README.md**.", ["_quarto.yml", "README.md"]),
         ("a.{ts,tsx} in packages/core/src/", ["packages/core/src/"]),
+        ("the Makefile (and Dockerfile) of a/b.py", ["Makefile", "Dockerfile", "a/b.py"]),
+        ("Done. It works.", []),
     ],
 )
 def test_paths_are_found_without_their_surroundings(text: str, paths: list[str]) -> None:
     assert [piece.text for piece in paths_in(text)] == paths
+
+
+@pytest.mark.parametrize(
+    ("done", "created", "modified"),
+    [
+        ("Created the new module src/a.py", ["src/a.py"], []),
+        ("Refactored `src/b.py` for speed", [], ["src/b.py"]),
+        ("**src/c.py**: Updated the lock", [], ["src/c.py"]),
+        ("\u0421\u043e\u0437\u0434\u0430\u043d \u0444\u0430\u0439\u043b src/d.py", ["src/d.py"], []),
+        ("\u5df2\u4fee\u6539 src/e.py", [], ["src/e.py"]),
+        ("Created a plan after we had read src/f.py", [], []),
+        ("See src/g.py", [], []),
+    ],
+)
+def test_an_account_of_work_tells_the_files_after_its_verbs(
+    done: str, created: list[str], modified: list[str]
+) -> None:
+    handoff = read(f"## Done\n- {done}\n")
+    assert [each.path for each in handoff.files_created] == created
+    assert [each.path for each in handoff.files_modified] == modified

@@ -7,20 +7,27 @@ import sys
 
 import pytest
 
+from segue import Predecessor, brief
+
 MEGABYTES = 10
 SECONDS = 2.0
 MEMORY_MB = 500
 
 _PROGRAM = """
 import resource, sys, time
-from segue.domain.handoff.extraction import extract_handoff
+from segue import Handoff, Predecessor, brief, check_handoff, extract_handoff
 size = int(sys.argv[2]) * 1_000_000
 source = eval(sys.argv[1], {"size": size})
 begin = time.perf_counter()
 found = extract_handoff(source)
-took = time.perf_counter() - begin
+read = time.perf_counter()
+check_handoff(found.handoff or Handoff(), found.spans)
+checked = time.perf_counter()
+before = Predecessor(agent_name="a", handoff=found.handoff, reply=source)
+brief(prompt="p", agent_name="b", job="j", predecessors=[before], budget=2000)
+briefed = time.perf_counter()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print(f"{took:.3f} {peak} {len(found.notes)}")
+print(f"{read - begin:.3f} {checked - read:.3f} {briefed - checked:.3f} {peak} {len(found.notes)}")
 """
 
 _ALIASES = '"outcome: &a done\\nblockers: &b [*a,*a]\\nnext: &c [" + "*b," * (size // 3) + "*b]\\n"'
@@ -39,10 +46,14 @@ _ALIASES = '"outcome: &a done\\nblockers: &b [*a,*a]\\nnext: &c [" + "*b," * (si
         pytest.param('"`" * size', id="back-ticks"),
         pytest.param('"```\\n" * (size // 4)', id="fences"),
         pytest.param('"{" * size', id="braces"),
+        pytest.param('"## What Was Done\\n\\n" + "- a b\\n" * (size // 6)', id="our own form"),
+        pytest.param('"## Next Steps\\n\\n- a\\n  - Depends on: " + "`" * size', id="names"),
+        pytest.param('"what_was_done:\\n" + "  - a b c d\\n" * (size // 12)', id="YAML items"),
+        pytest.param('"## Done\\n- " + "a/b.c " * (size // 6)', id="paths"),
         pytest.param('"## Done\\n" + "." * size', id="dots"),
     ],
 )
-def test_ten_megabytes_are_read_in_time_and_memory(made_by: str) -> None:
+def test_ten_megabytes_are_read_checked_and_briefed_in_time_and_memory(made_by: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, made_by, str(MEGABYTES)],
         capture_output=True,
@@ -50,7 +61,13 @@ def test_ten_megabytes_are_read_in_time_and_memory(made_by: str) -> None:
         timeout=60,
         check=True,
     )
-    took, peak, notes = done.stdout.split()
-    assert float(took) < SECONDS
+    read, checked, briefed, peak, notes = done.stdout.split()
+    assert max(float(read), float(checked), float(briefed)) < SECONDS
     assert int(peak) < MEMORY_MB
     assert int(notes) > 0 or made_by.startswith('"".join')
+
+
+def test_a_briefing_says_how_much_of_an_endless_reply_it_does_not_show() -> None:
+    before = Predecessor(agent_name="a", handoff=None, reply="word " * 300_000)
+    briefing = brief(prompt="p", agent_name="b", job="j", predecessors=[before])
+    assert "[500000 more characters are not shown]" in briefing.text

@@ -15,6 +15,7 @@ from segue.domain.handoff.rules_text import statement_key
 from segue.domain.handoff.rules_values import mend_value
 
 _LONGEST_PIECE = 200
+_LONGEST_REPLY = 1_000_000
 
 Indexed = Sequence[tuple[int, Any]]
 
@@ -24,7 +25,7 @@ def part_of(predecessor: Predecessor, weight: int, said: set[Any]) -> PartOfBrie
     name = neutralise_line(predecessor.agent_name)
     handoff = predecessor.handoff
     if handoff is None or handoff.is_empty():
-        reply = _text_group("", "reply", predecessor.reply, rank=4, label="rest of the reply")
+        reply = _text_group("", "reply", _bounded(predecessor.reply), rank=4, label="rest of the reply")
         opening = f"## Reply of previous step ({name}), which held no structured handoff"
         return PartOfBriefing(opening=opening, groups=reply, agent_name=predecessor.agent_name, weight=weight)
     return PartOfBriefing(
@@ -33,6 +34,13 @@ def part_of(predecessor: Predecessor, weight: int, said: set[Any]) -> PartOfBrie
         agent_name=predecessor.agent_name,
         weight=weight,
     )
+
+
+def _bounded(reply: str) -> str:
+    """No briefing has room for more; nobody should wait for it to be cleaned."""
+    if len(reply) <= _LONGEST_REPLY:
+        return reply
+    return f"{reply[:_LONGEST_REPLY]}\n\n[{len(reply) - _LONGEST_REPLY} more characters are not shown]"
 
 
 def _header(handoff: Handoff, said: set[Any]) -> Iterator[Group]:

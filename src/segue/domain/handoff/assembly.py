@@ -36,6 +36,10 @@ _ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHECKS})
 _GAP = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
+
+
 class Assembled(NamedTuple):
     """A record, where each of its statements stands, and what was noticed."""
 
@@ -114,16 +118,18 @@ def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tu
     found: list[Any] = []
     name = HEADLINES.get(topic)
     field = topic.value
-    for at, entry in enumerate(entries):
-        whole = entry.whole
+    for at, (_, whole, parts) in enumerate(entries):
         where = f"{field}[{at}]"
-        spans[where] = Span(whole.start, whole.end)
+        spans[where] = span = _new(Span, whole[1:])
         if name is None:
-            found.append(whole.text)
-            continue
-        headline = _headline(entry, name)
-        spans[f"{where}.{name}"] = Span(headline.start, headline.end)
-        found.append({name: headline.text} | (_parts(entry, name, where, spans) if entry.parts else {}))
+            found.append(whole[0])
+        elif not parts:
+            spans[f"{where}.{name}"] = span
+            found.append({name: whole[0]})
+        else:
+            headline = _headline(entries[at], name)
+            spans[f"{where}.{name}"] = _new(Span, headline[1:])
+            found.append({name: headline[0], **_parts(entries[at], name, where, spans)})
     return tuple(found)
 
 
@@ -144,7 +150,7 @@ def _parts(entry: Entry, name: str, where: str, spans: dict[str, Span]) -> dict[
         else:
             value[part] = piece.text
         if piece.start >= 0:
-            spans[f"{where}.{part}"] = Span(piece.start, piece.end)
+            spans[f"{where}.{part}"] = _new(Span, piece[1:])
     return value
 
 
@@ -166,7 +172,7 @@ def _sections(text: str, drafts: Sequence[Draft], spans: dict[str, Span]) -> Ite
     """What maps to no field, neighbours under one heading as one."""
     for at, (heading, piece) in enumerate(_joined(text, drafts)):
         where = f"other_sections[{at}]"
-        spans[where] = spans[f"{where}.text"] = Span(piece.start, piece.end)
+        spans[where] = spans[f"{where}.text"] = _new(Span, piece[1:])
         yield {"heading": heading, "text": piece.text}
 
 

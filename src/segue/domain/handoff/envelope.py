@@ -23,13 +23,8 @@ _MAX_FENCES = 2000
 _LONGEST_FENCE = 200_000
 _YAML_WINDOW = 20_000
 _DATA = frozenset({"yaml", "yml", "json", "jsonc", ""})
-_TELLING = (
-    "outcome:",
-    "files_",
-    "what_was_done:",
-    "decisions_made:",
-    "suggested_next_steps:",
-    "next_agent_context:",
+_TELLING = re.compile(
+    r"\n(?:outcome:|files_|what_was_done:|decisions_made:|suggested_next_steps:|next_agent_context:)"
 )
 """One of these keys stands in any handoff that is written without a fence."""
 _SPACES = " \t\r\n\ufeff"
@@ -119,7 +114,8 @@ def _front_matter(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def _looks_like_yaml(text: str, start: int, end: int) -> bool:
     """True if the unindented lines at the top are keys, and none is a heading."""
-    if text[start : text.find(":", start, start + 60)] in FIELDS:
+    colon = text.find(":", start, start + 60)
+    if colon > 0 and text[start:colon] in FIELDS:
         return True
     keys = 0
     for line in islice(_top_lines(text, start, min(end, start + _YAML_WINDOW)), 60):
@@ -248,7 +244,7 @@ def _nothing() -> Node:
 
 def _read_under_heading(found: Found, text: str, start: int, end: int) -> None:
     """YAML without a fence, in the lines under a heading that says `Handoff`."""
-    if not any(f"\n{name}" in text for name in _TELLING):
+    if not _TELLING.search(text, start, end):
         return
     for heading in _HEADING.finditer(text, start, end):
         first = _skip_space(text, heading.end(), end)

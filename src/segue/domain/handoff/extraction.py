@@ -81,7 +81,9 @@ def extract_handoff(text: str) -> Extraction:
 
 def _is_empty(handoff: Handoff, *, exact: bool) -> bool:
     """Words that belong to no field are no handoff, unless a canonical document says that they are one."""
-    return handoff.is_empty() if exact else handoff.model_copy(update={"other_sections": ()}).is_empty()
+    if exact:
+        return handoff.is_empty()
+    return not any(getattr(handoff, name) for name in Handoff.model_fields if name != "other_sections")
 
 
 def _readable(text: str, notes: list[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.paths import is_path, paths_in
+from segue.domain.handoff.words import word_set
 
 _GIT_STATUS = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
 _DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
@@ -22,28 +23,30 @@ _NEW = re.compile(
     r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc"
     r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
 )
+_NEW_STEMS = re.compile("neu|nov|nuevo|nouveau|erstellt|cr[i\u00e9]|[^\x00-\u02ff]")
 _CHANGED = re.compile(
     r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
     r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
     r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0"
     r"|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
 )
-_MAKES = re.compile(
-    r"(?:\bcreated?|\badd(?:ed)?|\bwrote|\bnew|\bintroduced|\bgenerated|\bscaffolded|\bneue?"
-    r"|\berstellt|\bhinzugef\u00fcgt|\bcr\u00e9\u00e9|\bajout\u00e9|\bcreado"
-    r"|\bcriado|\badicionado|\u0441\u043e\u0437\u0434\u0430\w*"
-    r"|\u0434\u043e\u0431\u0430\u0432\u043b\w*|\u65b0\u589e|\u65b0\u5efa|\u521b\u5efa"
-    r"|\u4f5c\u6210|\u8ffd\u52a0|\uc0dd\uc131)(?:\W+\w+){0,2}\W*$",
-    re.IGNORECASE,
+_WORD = re.compile(r"\w+")
+_MAKES = word_set(
+    "create created add added wrote new introduced generated scaffolded neu neue erstellt hinzugef\u00fcgt "
+    "cr\u00e9\u00e9 ajout\u00e9 creado criado adicionado"
 )
-_CHANGES = re.compile(
-    r"(?:\bupdated?|\bmodif(?:y|ied)|\bchanged|\bedited|\bfixed|\bextended|\brefactored"
-    r"|\brewrote|\bhardened|\bpatched|\baktualisiert|\bge\u00e4ndert"
-    r"|\bmodifi\u00e9|\bactualizado|\batualizado|\u043e\u0431\u043d\u043e\u0432\u043b\w*"
-    r"|\u0438\u0437\u043c\u0435\u043d\w*|\u66f4\u65b0|\u4fee\u6539|\u4fee\u6b63"
-    r"|\uc218\uc815)(?:\W+\w+){0,2}\W*$",
-    re.IGNORECASE,
+_CHANGES = word_set(
+    "update updated modify modified changed edited fixed extended refactored rewrote hardened patched "
+    "aktualisiert ge\u00e4ndert modifi\u00e9 actualizado atualizado"
 )
+_MAKES_WITHIN = ("\u0441\u043e\u0437\u0434\u0430", "\u0434\u043e\u0431\u0430\u0432\u043b")
+_MAKES_AT_END = (
+    *("\u65b0\u589e", "\u65b0\u5efa", "\u521b\u5efa"),
+    *("\u4f5c\u6210", "\u8ffd\u52a0", "\uc0dd\uc131"),
+)
+_CHANGES_WITHIN = ("\u043e\u0431\u043d\u043e\u0432\u043b", "\u0438\u0437\u043c\u0435\u043d")
+_CHANGES_AT_END = ("\u66f4\u65b0", "\u4fee\u6539", "\u4fee\u6b63", "\uc218\uc815")
+"""Verbs right before a path, as whole words, as stems, or at the end where words have no spaces."""
 _FILE = re.compile(r"\w\.[A-Za-z]{2,5}\b")
 """Without a back-tick, a slash or this, a text is not searched for paths."""
 _CHANGE_AFTER = re.compile(
@@ -111,10 +114,21 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
         begin = path.end
         if count >= 8:
             return
-        if _MAKES.search(before):
+        verbs = [] if not before else _WORD.findall(before.lower())[-3:]
+        if _is_said(verbs, _MAKES, _MAKES_WITHIN, _MAKES_AT_END):
             _add(draft, Topic.CREATED, path, None, False)
-        elif _CHANGES.search(before) or (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)):
+        elif (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)) or _is_said(
+            verbs, _CHANGES, _CHANGES_WITHIN, _CHANGES_AT_END
+        ):
             _add(draft, Topic.MODIFIED, path, None, False)
+
+
+def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:
+    if not known.isdisjoint(words):
+        return True
+    return any(
+        word.endswith(ends) or any(stem in word for stem in stems) for word in words if not word.isascii()
+    )
 
 
 def add_new_files(draft: Draft, text: str, paths: Iterable[Piece]) -> None:
@@ -130,11 +144,18 @@ def _by_letter(letter: str, topic: Topic) -> Topic:
     return Topic.MODIFIED if letter[:1] in "MDRCUmdr" else topic
 
 
+def _may_be_new(words: str) -> bool:
+    """A cheap first look: without one of these, nothing is marked as new."""
+    lower = words.lower()
+    return "new" in lower or "add" in lower or "crea" in lower or _NEW_STEMS.search(lower) is not None
+
+
 def _kind(topic: Topic, words: str) -> Topic:
     if topic is Topic.CHANGED:
-        new, changed = _NEW.search(words), _CHANGED.search(words)
-        first = new is not None and (changed is None or new.start() < changed.start())
-        return Topic.CREATED if first else Topic.MODIFIED
+        new = _NEW.search(words) if _may_be_new(words) else None
+        if new is None:
+            return Topic.MODIFIED
+        return Topic.MODIFIED if _CHANGED.search(words, 0, new.start()) else Topic.CREATED
     if topic is Topic.MODIFIED and re.search(r"\bNEW\b|\(new\b", words):
         return Topic.CREATED
     return topic

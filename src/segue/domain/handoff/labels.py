@@ -11,7 +11,8 @@ _BOLD = re.compile(
     r"|__)[ \t]*([:\uff1a]))[ \t]*"
 )
 _MAY_BE_BOLD = ("**", "__", " ", "\t")
-_PLAIN = re.compile(r"[ \t]*([^\W\d][^\n:\uff1a.!?`|*]{0,60}?)[ \t]*(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*")
+_PLAIN = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
+_MOST_WORDS = 7
 _BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
 _ITALIC_NOTE = re.compile(
     r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?"
@@ -35,11 +36,8 @@ def label_at(text: str, start: int, end: int) -> Label | None:
         bold = _BOLD.match(text, start, end)
         if bold:
             return Label(bold[1].strip(), start, bold.end(), True)
-    reach = min(end, start + 80)
-    if text.find(":", start, reach) < 0 and text.find("\uff1a", start, reach) < 0:
-        return None
-    plain = _PLAIN.match(text, start, reach)
-    if plain and len(plain[1].split()) <= 7:
+    plain = _PLAIN.match(text, start, min(end, start + 80))
+    if plain and plain[1].count(" ") < _MOST_WORDS:
         return Label(plain[1].strip(), start, plain.end(), False)
     return None
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyromark
 
@@ -27,7 +27,7 @@ TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
 _DESCRIBED = frozenset({HEADING, CODE})
 _ROOT = "Root"
-_CONTAINERS = frozenset({_ROOT, LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
+_CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
 _KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
 
 _TAG = re.compile(
@@ -39,22 +39,22 @@ _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 _MAX_TAGS = 1000
 
 
-class Block:
-    """One block. `start` and `end` are offsets of characters; nobody changes a block after the parse."""
+class Block(NamedTuple):
+    """One block. `start` and `end` are offsets of characters."""
 
-    __slots__ = ("children", "end", "info", "kind", "level", "start")
-
-    def __init__(self, kind: str, start: int, end: int, info: str = "") -> None:
-        self.kind = kind
-        self.start = start
-        self.end = end
-        self.children: list[Block] = [] if kind in _CONTAINERS else _LEAF
-        self.info = info
-        """The info string of a fence, or the name of a tag."""
-        self.level = 0
-        """Of a heading, 1 to 6."""
+    kind: str
+    start: int
+    end: int
+    children: list[Block]
+    """What stands in it; nobody changes that after the parse."""
+    info: str = ""
+    """The info string of a fence, or the name of a tag."""
+    level: int = 0
+    """Of a heading, 1 to 6."""
 
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python, and there are many blocks.
 _LEAF: list[Block] = []
 """The children of all blocks that can have none."""
 
@@ -80,7 +80,7 @@ def _parse(text: str, start: int, end: int, blocks: list[Block]) -> bool:
     source = text[start:end] if start or end < len(text) else text
     if not source or source.isspace():
         return True
-    root = Block(_ROOT, 0, 1 << 62)
+    root = Block(_ROOT, 0, 1 << 62, [])
     events = pyromark.events_with_range(_plain(source), options=_OPTIONS)
     whole = _grow(root, islice(events, MAX_EVENTS), start)
     blocks += [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
@@ -113,16 +113,16 @@ def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def _tag_blocks(mark: re.Match[str]) -> list[Block]:
-    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end(), mark["name"])
+    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end(), _LEAF, mark["name"])
     if mark["value"] is None:
         return [opened]
-    closed = Block(END_TAG, mark.end("value"), mark.end(), mark["name"])
-    return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value")), closed]
+    closed = Block(END_TAG, mark.end("value"), mark.end(), _LEAF, mark["name"])
+    return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value"), _LEAF), closed]
 
 
 def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
     stack = [root]
-    parent = root
+    parent, until = root, root.end
     count = 0
     for event, where in events:
         # An event is a word, or a mapping of one word to what it is about; no other word has `Start` in it.
@@ -136,26 +136,29 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
         if name not in _KINDS:
             continue
         start = where["start"] + offset
-        while parent.end <= start:
+        while until <= start:
             stack.pop()
             parent = stack[-1]
+            until = parent.end
         if (name == PARAGRAPH and parent.kind == ITEM) or len(stack) > MAX_DEPTH:
             continue
         count += 1
         if count > MAX_BLOCKS:
             return False
-        block = Block(name, start, where["end"] + offset)
-        if name in _DESCRIBED:
-            _describe(block, tag[name])
-        parent.children.append(block)
+        end = where["end"] + offset
         if name in _CONTAINERS:
+            block = _new(Block, (name, start, end, [], "", 0))
+            parent.children.append(block)
             stack.append(block)
-            parent = block
+            parent, until = block, end
+        elif name in _DESCRIBED:
+            parent.children.append(_described(name, start, end, tag[name]))
+        else:
+            parent.children.append(_new(Block, (name, start, end, _LEAF, "", 0)))
     return True
 
 
-def _describe(block: Block, about: Any) -> None:
-    if block.kind == HEADING:
-        block.level = int(about["level"][1])
-    else:
-        block.info = about["Fenced"].strip() if type(about) is dict else "indented"
+def _described(name: str, start: int, end: int, about: Any) -> Block:
+    if name == HEADING:
+        return Block(name, start, end, _LEAF, level=int(about["level"][1]))
+    return Block(name, start, end, _LEAF, about["Fenced"].strip() if type(about) is dict else "indented")

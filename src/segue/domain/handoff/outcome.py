@@ -52,6 +52,10 @@ _STATED = re.compile(
     r"|completed|done|finished|accomplished)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_SUBJECT = re.compile(
+    "task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration"
+    "|refactoring"
+)
 _SIGNS = {
     "\u2705": Outcome.COMPLETED,
     "\u2714": Outcome.COMPLETED,
@@ -139,6 +143,8 @@ _ORDER = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
 
 def is_status_alone(words: str, longest: int = 2) -> bool:
     """True if a text is nothing but a status: `Complete.`, `all done`."""
+    if words.count(" ") > longest + 2:
+        return False
     said = words_of(words)
     known = _lexicon().words
     return 0 < len(said) <= longest and all(word in known or word in _FILLERS for word in said)
@@ -168,7 +174,9 @@ def find_statement(text: str) -> Evidence | None:
     for word in ("complete", "done", "finished", "accomplished"):
         at = lower.find(word)
         while at >= 0:
-            said = _STATED.search(text, max(0, at - 60), at + len(word) + 1)
+            begin = max(0, at - 60)
+            told = _SUBJECT.search(lower, begin, at)
+            said = _STATED.search(text, begin, at + len(word) + 1) if told else None
             if said and said.end() > at:
                 return Evidence("complete", said.start(), said.end(), 2)
             at = lower.find(word, at + len(word))

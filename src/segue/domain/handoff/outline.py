@@ -35,7 +35,7 @@ def repeated_sections(blocks: list[Block], headings: dict[int, str]) -> frozense
 def heading_words(source: str) -> str:
     """The words of a heading without its signs: `## **Next**` is `Next`."""
     line = source.split("\n", 1)[0] if source[:1] == "#" or "\n" not in source else source.rsplit("\n", 1)[0]
-    return line.strip().strip("#").strip().strip("*_").strip()
+    return line.strip("# \t\r\n*_").strip()
 
 
 def fence_content(text: str, block: Block) -> tuple[int, int]:

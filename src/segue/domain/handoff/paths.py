@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from segue.domain.handoff.draft import Piece
 from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
@@ -11,9 +11,9 @@ from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
 _RIM_SIGNS = "`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
 _RIM = r"\s" + re.escape(_RIM_SIGNS)
 _JOINT = re.compile(rf"[./][^{_RIM}]++")
-_WITHOUT_DOT = ("Makefile", "Dockerfile", "LICENSE", "Jenkinsfile")
+_WITHOUT_DOT = re.compile("Makefile|Dockerfile|LICENSE|Jenkinsfile")
 _TOKEN = re.compile(
-    rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{'|'.join(_WITHOUT_DOT)})(?![^{_RIM}]))"
+    rf"(?<![^{_RIM}])(?:[^{_RIM}./]*+[./][^{_RIM}]++|(?:{_WITHOUT_DOT.pattern})(?![^{_RIM}]))"
 )
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
@@ -27,47 +27,56 @@ _NOT_FILES = frozenset(
 )
 
 
-def paths_in(text: str, start: int = 0, end: int | None = None) -> Iterator[Piece]:
+def paths_in(text: str, start: int = 0, end: int | None = None) -> list[Piece]:
     """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it.
 
     Of a link whose words are a path, only the words count.
     """
+    found: list[Piece] = []
     last = -9
     for at, stop in _tokens(text, start, len(text) if end is None else end):
         if stop - at > 400 or (last > at - 5 and "](" in text[last:at]):
             continue
-        for piece in _paths(text[at:stop], at, at > 0 and text[at - 1] == "`"):
-            last = piece.end
-            yield piece
+        _add_paths(found, text[at:stop], at, at > 0 and text[at - 1] == "`")
+        if found:
+            last = found[-1].end
+    return found
 
 
-def _tokens(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _tokens(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
     """Start and end of each word with a dot or a slash in it that is not its last character."""
-    if any(text.find(name, start, end) >= 0 for name in _WITHOUT_DOT):
-        yield from ((start + m.start(), start + m.end()) for m in _TOKEN.finditer(text[start:end]))
-        return
+    if _WITHOUT_DOT.search(text, start, end):
+        return ((start + m.start(), start + m.end()) for m in _TOKEN.finditer(text[start:end]))
+    found: list[tuple[int, int]] = []
     floor = start
-    for found in _JOINT.finditer(text, start, end):
-        begin = found.start()
-        while begin > floor and not ((before := text[begin - 1]) in _RIM_SIGNS or before.isspace()):
+    for joint in _JOINT.finditer(text, start, end):
+        begin, stop = joint.span()
+        while begin > floor and (before := text[begin - 1]) not in _RIM_SIGNS and not before.isspace():
             begin -= 1
-        floor = found.end()
-        yield begin, floor
+        floor = stop
+        found.append((begin, stop))
+    return found
 
 
-def _paths(token: str, at: int, quoted: bool) -> Iterator[Piece]:
-    lead = len(token) - len(token.lstrip("*[,;:!?"))
-    bare = token[lead:].rstrip(".,;:!?*]" if "[" not in token[lead:] else ".,;:!?*")
-    bare = _LINE_SUFFIX.sub("", bare)
-    at += lead
-    parts = bare.split("/")
-    if len(parts) > 1 and all(_has_ending(part) for part in parts[:-1] if part) and parts[0]:
-        for part in parts:
+def _add_paths(found: list[Piece], token: str, at: int, quoted: bool) -> None:
+    bare = token.lstrip("*[,;:!?")
+    at += len(token) - len(bare)
+    bare = bare.rstrip(".,;:!?*]" if "[" not in bare else ".,;:!?*")
+    if ":" in bare or "#" in bare:
+        bare = _LINE_SUFFIX.sub("", bare)
+    first = bare.partition("/")[0]
+    if len(first) < len(bare) and _has_ending(first) and _is_list_of_names(bare):
+        for part in bare.split("/"):
             if is_path(part, quoted=quoted):
-                yield Piece(part, at, at + len(part))
+                found.append(Piece(part, at, at + len(part)))
             at += len(part) + 1
     elif is_path(bare, quoted=quoted):
-        yield Piece(bare, at, at + len(bare))
+        found.append(Piece(bare, at, at + len(bare)))
+
+
+def _is_list_of_names(bare: str) -> bool:
+    """`setup.cfg/tox.ini` are two files."""
+    return all(_has_ending(part) for part in bare.split("/")[:-1] if part)
 
 
 def _has_ending(name: str) -> bool:

@@ -76,15 +76,16 @@ class Scopes:
 
     def open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
         """Begins the scope of a heading; one that means nothing inherits the topic around it."""
-        self.close(level)
-        outer = self._stack[-1] if self._stack else _OUTSIDE
+        stack = self._stack
+        while stack and stack[-1].level >= level and not stack[-1].tag:
+            stack.pop()
+        outer = stack[-1] if stack else _OUTSIDE
         if reading is None:
-            scope = Scope(level, outer.topic, heading, weak=outer.weak)
+            topic, weak = outer.topic, outer.weak
         else:
             topic = settle(None if outer.weak else outer.topic, reading, own=level < BOLD_LEVEL)
-            scope = Scope(level, topic, heading, weak=weak)
-        self._stack.append(scope)
-        self._moved()
+        stack.append(Scope(level, topic, heading, False, weak))
+        self.topic, self.heading, self.level = topic, heading, level
 
     def push(self, topic: Topic, heading: str) -> None:
         """Begins the scope of a label in a list."""

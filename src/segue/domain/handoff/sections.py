@@ -36,15 +36,23 @@ from segue.domain.handoff.tables import add_table
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
+_BULLETS = ("- ", "* ", "+ ")
+"""What most items begin with; the rest is for the regex."""
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
+_LONGEST_STATUS = 32
 
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
 _SAID_BESIDE = frozenset({Topic.ASIDE, Topic.STATUS, Topic.CONTEXT})
 """What a labelled line is about wherever it stands: `**Branch:** main` is no finished work."""
+_TAKEN_AS_SAID = frozenset(
+    {Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS, Topic.FAILED, Topic.PATTERNS}
+    | {Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF, Topic.CONTEXT, Topic.READING}
+)
+"""What is stated on these says nothing on how the work ended."""
 _NO_SINGLE_WORD = frozenset({Topic.GOTCHAS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.FAILED})
 """`Risk: LOW` and `Blockers: 0` name none."""
 _CUT_IN_SENTENCES = frozenset(
@@ -83,19 +91,21 @@ class SectionReader:
         return max(self._seen, key=lambda kind: (self._seen[kind], kind == "sections"))
 
     def _walk(self, blocks: list[Block]) -> None:
+        last = len(blocks) - 1
         for at, block in enumerate(blocks):
-            after = blocks[at + 1] if at + 1 < len(blocks) else None
-            self._block(block, after)
+            kind = block.kind
+            if kind == HEADING:
+                self._heading(block)
+            elif kind == LIST:
+                self._list(block)
+            elif kind == PARAGRAPH:
+                self._paragraph(block.start, block.end, blocks[at + 1] if at < last else None)
+            else:
+                self._rare(block)
 
-    def _block(self, block: Block, after: Block | None) -> None:
+    def _rare(self, block: Block) -> None:
         kind = block.kind
-        if kind == HEADING:
-            self._heading(block)
-        elif kind == PARAGRAPH:
-            self._paragraph(block.start, block.end, after)
-        elif kind == LIST:
-            self._list(block)
-        elif kind == TABLE:
+        if kind == TABLE:
             add_table(self._draft, self._text, self._scopes.topic, block, self._scopes.heading)
         elif kind == CODE:
             self._code(block)
@@ -181,6 +191,7 @@ class SectionReader:
             return
         if (
             not single
+            and _EMOJI_LINE.match(piece.text)
             and piece.text.count("\n") < _MAX_LABELS
             and all(_EMOJI_LINE.match(text, a) for a, _ in lines_of(text, piece.start, piece.end))
         ):
@@ -251,17 +262,20 @@ class SectionReader:
             self._draft.judge(value.text[:200], value.start, value.end, weight)
 
     def _list(self, block: Block) -> None:
-        for item in block.children:
-            if item.kind == ITEM:
-                self._item(item)
-
-    def _item(self, item: Block) -> None:
         text = self._text
-        marker = _MARKER.match(text, item.start, item.end)
-        start, box = (marker.end(), marker[1]) if marker else (item.start, None)
-        if self._scopes.topic in _OPEN_SCOPES and self._item_label(item, start):
-            return
-        self._say(start, item.end, None if box is None else box in "xX")
+        for item in block.children:
+            if item.kind != ITEM:
+                continue
+            start, box = item.start, None
+            # `- word` is what most items begin with.
+            if text.startswith(_BULLETS, start) and text[start + 2 : start + 3].isalnum():
+                start += 2
+            elif marker := _MARKER.match(text, start, item.end):
+                start, box = marker.end(), marker[1]
+            topic = self._scopes.topic
+            if topic in _OPEN_SCOPES and self._item_label(item, start):
+                continue
+            self._say(start, item.end, None if box is None else box in "xX")
 
     def _item_label(self, item: Block, start: int) -> bool:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
@@ -327,13 +341,14 @@ class SectionReader:
 
     def _say(self, start: int, end: int, checked: bool | None = None) -> None:
         topic = self._scopes.topic
-        if topic is None or topic is Topic.WHOLE:
-            if checked is not None:
-                self._state(Topic.TASKS, start, end, checked=checked)
-            else:
-                self._other(cut(self._text, start, end))
-            return
-        self._state(topic, start, end, checked=checked)
+        if topic in _TAKEN_AS_SAID:
+            add_statement(self._draft, self._text, topic, (start, end), checked)
+        elif topic is not None and topic is not Topic.WHOLE:
+            self._state(topic, start, end, checked=checked)
+        elif checked is not None:
+            self._state(Topic.TASKS, start, end, checked=checked)
+        else:
+            self._other(cut(self._text, start, end))
 
     def _state(
         self, topic: Topic | None, start: int, end: int, heading: str = "", checked: bool | None = None
@@ -341,23 +356,20 @@ class SectionReader:
         if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
             self._other(cut(self._text, start, end), heading)
             return
-        if (
-            end - start < 50
-            and topic in (Topic.STATUS, Topic.NEXT)
-            and is_status_alone(self._text[start:end].strip())
-        ):
-            self._draft.judge(self._text[start:end], start, end, 6)
-            return
-        if topic is Topic.STATUS:
-            said = " ".join(self._text[start : min(end, start + 300)].split())
-            self._draft.judge(said, start, end, 5)
+        if topic is Topic.STATUS or topic is Topic.NEXT:
+            if end - start < _LONGEST_STATUS and is_status_alone(self._text[start:end].strip()):
+                self._draft.judge(self._text[start:end], start, end, 6)
+                return
+            if topic is Topic.STATUS:
+                said = " ".join(self._text[start : min(end, start + 300)].split())
+                self._draft.judge(said, start, end, 5)
         add_statement(self._draft, self._text, topic, (start, end), checked)
-        if topic in FILE_TOPICS and self._scopes.inside_account():
-            add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
-        if topic in (Topic.DONE, Topic.TASKS):
+        if topic is Topic.DONE or topic is Topic.TASKS:
             self._judge_progress(start, end)
-        if topic is Topic.CHECKS:
+        elif topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
+        elif topic in FILE_TOPICS and self._scopes.inside_account():
+            add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
 
     def _judge_progress(self, start: int, end: int) -> None:
         """`Progress: 100 %` says how the work ended."""

@@ -50,9 +50,8 @@ _PLAIN_TOPICS = frozenset(
     {Topic.DECISIONS, Topic.GOTCHAS, Topic.FAILED, Topic.PATTERNS, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF}
 )
 """Topics that an item's own marks do not change."""
-_WITHOUT_PARTS = frozenset(
-    {*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF}
-)
+_STATED = frozenset({*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF})
+"""Topics whose items are statements; the others name files or commands."""
 _MAY_BE_BLOCKED = frozenset({Topic.NEXT, Topic.STATUS, Topic.CONTEXT})
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
@@ -69,13 +68,19 @@ def add_statement(
     words = piece[0]
     if not words:
         return
-    if topic not in _PLAIN_TOPICS:
+    if topic is Topic.DONE:
+        if _is_done(words, checked, marked) is False:
+            topic = Topic.NEXT
+    elif topic not in _PLAIN_TOPICS:
         topic = _own_topic(topic, words, checked, marked)
-    if topic in PART_LABELS and "\n" in words:
-        draft.add(topic, piece, parts_of(topic, text, piece))
-    elif topic in _WITHOUT_PARTS:
-        draft.add(topic, piece)
-    elif topic in FILE_TOPICS:
+    if topic in _STATED:
+        draft.add(topic, piece, parts_of(topic, text, piece) if "\n" in words else ())
+    else:
+        _add_named(draft, text, topic, piece)
+
+
+def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
+    if topic in FILE_TOPICS:
         add_files(draft, text, topic, piece)
     elif topic is Topic.CHECKS:
         for command, parts in commands_in(text, piece):
@@ -106,14 +111,15 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
             return True
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
-    line = words[:200].split("\n", 1)[0].rstrip()
+    line = words[:200]
+    if "\n" in line:
+        line = line[: line.index("\n")]
     if _DONE_LEAD.match(line):
         return True
-    end = line[-40:]
-    core = end.rstrip(_RIM)
-    if core[-1:].isalnum() and not core.lower().endswith(_TAIL_WORDS):
+    core = line.rstrip(_RIM)
+    if core[-1:].isalnum() and not core[-12:].lower().endswith(_TAIL_WORDS):
         return None
-    tail = _TAIL.search(end)
+    tail = _TAIL.search(line.rstrip()[-40:])
     return None if tail is None else tail["done"] is not None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.markdown import CELL, HEAD, ROW, Block
 from segue.domain.handoff.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
@@ -63,7 +65,7 @@ def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, headin
         topic = _topic_of_columns(names) or topic
     if topic in (None, Topic.CONTEXT, Topic.STATUS) and _is_severity_table(text, names, table):
         topic = Topic.GOTCHAS
-    names = [" ".join(words_of(name)) for name in names]
+    names = [_plain_name(name) for name in names]
     at = next((i for i, name in enumerate(names) if name in _STATUS_COLUMNS), None)
     for row in table.children:
         if row.kind != ROW:
@@ -81,9 +83,14 @@ def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, headin
         _add_row(draft, text, own, whole, (names, cells), heading)
 
 
+@lru_cache(maxsize=2048)
+def _plain_name(column: str) -> str:
+    return " ".join(words_of(column))
+
+
 def _is_severity_table(text: str, names: list[str], table: Block) -> bool:
     """True if its rows are graded by how bad they are: findings of a review."""
-    if any(" ".join(words_of(name)) in _SEVERITY_COLUMNS for name in names):
+    if any(_plain_name(name) in _SEVERITY_COLUMNS for name in names):
         return True
     rows = [row for row in table.children if row.kind == ROW]
     return len(rows) > 1 and all(cut(text, r.start, r.end).text.lstrip("| ")[:1] in _LIGHTS for r in rows)
@@ -91,9 +98,11 @@ def _is_severity_table(text: str, names: list[str], table: Block) -> bool:
 
 def _cell(text: str, cell: Block) -> Piece:
     start, end = cell.start, cell.end
-    if text[start : start + 1] == "|":
+    if text.startswith("|", start):
         start += 1
-    return cut(text, start, end - (text[end - 1 : end] == "|" and end - 1 > start))
+    if end - 1 > start and text[end - 1] == "|":
+        end -= 1
+    return cut(text, start, end)
 
 
 def _topic_of_columns(names: list[str]) -> Topic | None:
@@ -102,12 +111,13 @@ def _topic_of_columns(names: list[str]) -> Topic | None:
         return reading.topic
     if (
         names
-        and words_of(names[0])[:1] in (["file"], ["path"], ["datei"], ["archivo"], ["文件"])
         and len(names) > 1
+        and _plain_name(names[0]).split(" ", 1)[0] in ("file", "path", "datei", "archivo", "文件")
     ):
         changed = any(
             word in ("change", "changes", "action", "changed", "modification")
-            for word in words_of(" ".join(names[1:]))
+            for name in names[1:]
+            for word in _plain_name(name).split()
         )
         return Topic.CHANGED if changed else Topic.READING
     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_DEPTH = 30
-MAX_VALUES = 100_000
+MAX_VALUES = 30_000
 MAX_CHARS = 1_000_000
 """No handoff comes near these; what does is refused, with a note."""
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from segue.domain.handoff.notations import PHRASES, Topic
 from segue.domain.handoff.words import DONE_WORDS, NOTHING, OPEN_WORDS
@@ -41,8 +42,7 @@ _LONGEST_WORD_FOR_NOTHING = 40
 _RANK = {topic: rank for rank, topic in enumerate(Topic)}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a heading was taken to mean."""
 
     topic: Topic
@@ -61,6 +61,8 @@ class _Tables:
     within: dict[str, Topic]
     unspaced: tuple[tuple[str, Topic], ...]
     longest: int
+    first: frozenset[str]
+    """The words that a phrase begins with."""
 
 
 def words_of(heading: str) -> list[str]:
@@ -94,7 +96,8 @@ def _tables() -> _Tables:
         whole[" ".join(words_of(topic.value))] = topic
     ordered = sorted(unspaced.items(), key=lambda pair: (-len(pair[0]), _RANK[pair[1]]))
     longest = max(phrase.count(" ") + 1 for phrase in within)
-    return _Tables(whole=whole, within=within, unspaced=tuple(ordered), longest=longest)
+    first = frozenset(phrase.split(" ", 1)[0] for phrase in within)
+    return _Tables(whole=whole, within=within, unspaced=tuple(ordered), longest=longest, first=first)
 
 
 @lru_cache(maxsize=8192)
@@ -104,7 +107,9 @@ def read_heading(heading: str) -> Reading | None:
     What stands before a colon goes before the rest; what stands in brackets counts only if it is a
     heading by itself and the rest means nothing.
     """
-    bare = _ASIDE.sub(" ", heading[:_LONGEST_HEADING])
+    bare = heading[:_LONGEST_HEADING]
+    if not bare.isascii() or "(" in bare or "[" in bare:
+        bare = _ASIDE.sub(" ", bare)
     head, colon, _ = bare.replace("\uff1a", ":").partition(":")
     if colon and (reading := _read(head)) and reading.exact:
         return reading
@@ -144,7 +149,7 @@ def _read(heading: str) -> Reading | None:
     topic = tables.whole.get(" ".join(words))
     if topic is not None:
         return Reading(topic=topic, exact=True, weight=len(words))
-    if _UNSPACED.search(heading):
+    if not heading.isascii() and _UNSPACED.search(heading):
         found = _unspaced("".join(words), tables)
         if found is not None:
             return found
@@ -168,13 +173,16 @@ def _unspaced(squashed: str, tables: _Tables) -> Reading | None:
 
 def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
     total = len(words)
+    if tables.first.isdisjoint(words):
+        return None
     for size in range(min(tables.longest, total), 0, -1):
         if size * 5 < total and size < 3:
             return None
         found = {
             _negated(topic, words[at - 1] if at else "")
             for at in range(total - size + 1)
-            if (topic := tables.within.get(" ".join(words[at : at + size]))) is not None
+            if words[at] in tables.first
+            and (topic := tables.within.get(" ".join(words[at : at + size]))) is not None
         }
         if found:
             topic = Topic.TASKS if {Topic.DONE, Topic.NEXT} <= found else min(found, key=_RANK.__getitem__)

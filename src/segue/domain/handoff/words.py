@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 
-def _set(listed: str, separator: str | None = None) -> frozenset[str]:
+def word_set(listed: str, separator: str | None = None) -> frozenset[str]:
+    """The words in a text, between spaces or another separator."""
     return frozenset(word.strip() for word in listed.split(separator))
 
 
-PROGRAMS = _set(
+PROGRAMS = word_set(
     """
     ./gradlew ansible bash bazel black bun bundle cargo cd cmake composer coverage curl cypress dart
     deno docker docker-compose dotnet eslint export flake8 flutter gh git go gradle helm java javac jest
@@ -18,7 +19,7 @@ PROGRAMS = _set(
 )
 """What a command begins with."""
 
-EXTENSIONS = _set(
+EXTENSIONS = word_set(
     """
     asm astro baml bash bat bib c cc cfg cjs clj cmd conf cpp cs csproj css csv d dart db diff dll
     dockerfile edn ejs env erl ex example exe exs fs fsproj gd gif go gradle graphql gz h hbs hcl hpp hs
@@ -31,7 +32,7 @@ EXTENSIONS = _set(
 )
 """Endings that make a bare name a file."""
 
-WEAK_EXTENSIONS = _set(
+WEAK_EXTENSIONS = word_set(
     """
     c d db diff env example h lock log map mod patch properties r rules s sample service so sum template
     v
@@ -39,7 +40,7 @@ WEAK_EXTENSIONS = _set(
 )
 """Endings that are words as well: a bare name with one of them must be quoted."""
 
-ELEMENTS = _set(
+ELEMENTS = word_set(
     """
     a b br center code dd details div dl dt em figure h1 h2 h3 h4 h5 h6 hr i img kbd li ol p picture pre
     script source span strong style sub summary sup svg table tbody td th thead tr u ul video
@@ -47,7 +48,7 @@ ELEMENTS = _set(
 )
 """Tags of HTML: they shape text and name nothing."""
 
-NOTHING = _set(
+NOTHING = word_set(
     """
     aucun; aucune; empty; inga; keine; keiner; n/a; na; nada; nenhum; nenhuma; nessuna; nessuno; nichts;
     nil; ninguna; ninguno; no; no blockers; no issues; no open questions; none; none active;
@@ -59,7 +60,7 @@ NOTHING = _set(
 )
 """What an agent writes in a section that has nothing in it."""
 
-DONE_WORDS = _set(
+DONE_WORDS = word_set(
     """
     abgeschlossen; accepted; achieved; approve; approved; closed; completado; completato; complete;
     completed; concluído; delivered; deployed; done; erledigt; fait; fatto; feito; fertig; finished;
@@ -71,7 +72,7 @@ DONE_WORDS = _set(
 )
 """Words in a status cell that say done."""
 
-OPEN_WORDS = _set(
+OPEN_WORDS = word_set(
     """
     active; ausstehend; backlog; blocked; deferred; en cours; in progress; in-progress; missing; needed;
     needs; next; not done; not started; offen; ongoing; open; parked; partial; partially; pendente;

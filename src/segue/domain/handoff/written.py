@@ -9,6 +9,7 @@ from typing import NamedTuple
 from segue.domain.handoff.assembly import assemble
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Piece
 from segue.domain.handoff.files import files_told
+from segue.domain.handoff.markdown import MAX_BLOCKS
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.parts import HEADLINES, PART_LABELS, code_spans_in, parts_of
@@ -45,6 +46,9 @@ _LABELLED = re.compile(rf"  - ({'|'.join(_PART_OF_LABEL)}): ")
 _BULLET = re.compile(r"- (?:\[x\] )?")
 
 
+_LONGEST_HEADING = 40
+
+
 class _Line(NamedTuple):
     text: str
     start: int
@@ -57,9 +61,9 @@ class _Line(NamedTuple):
 
 def read_written(text: str) -> Draft | None:
     """What a document in our own written form states; none if writing it again would not give this text."""
-    first = text.split("\n", 1)[0]
+    first = text[:_LONGEST_HEADING].split("\n", 1)[0]
     for headings, render in _FORMS:
-        if first in headings:
+        if first in headings and text.count("\n") < MAX_BLOCKS:
             return _read_form(text, headings, render)
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -28,7 +27,11 @@ def read_yaml(text: str, start: int = 0, end: int | None = None) -> list[Node]:
     if len(source) > MAX_CHARS:
         raise TooMuch(f"longer than {MAX_CHARS} characters")
     try:
-        return _documents(yaml.parse(source, Loader=_LOADER), source, start)
+        loader = _LOADER(source)
+        try:
+            return _documents(loader, source, start)
+        finally:
+            loader.dispose()
     except (yaml.YAMLError, UnicodeError, IndexError) as error:
         raise Refused(_reason(error)) from error
 
@@ -39,36 +42,35 @@ def _reason(error: Exception) -> str:
     return f"{problem} in line {mark.line + 1}" if mark is not None else str(problem)
 
 
-def _documents(events: Iterator[yaml.Event], source: str, offset: int) -> list[Node]:
+def _documents(loader: Any, source: str, offset: int) -> list[Node]:
     found: list[Node] = []
     stack: list[tuple[list[Node], int, bool]] = []
-    count = 0
-    for event in events:
-        count += 1
-        if count > MAX_VALUES:
-            raise TooMuch(f"more than {MAX_VALUES} values")
-        if isinstance(event, yaml.AliasEvent):
-            raise TooMuch("aliases are not read")
-        if isinstance(event, yaml.CollectionStartEvent):
+    into = found
+    next_event = loader.get_event
+    for _ in range(MAX_VALUES):
+        event = next_event()
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            into.append(_scalar(event, source, offset))
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
             if len(stack) >= MAX_DEPTH:
                 raise TooMuch(f"nested deeper than {MAX_DEPTH}")
-            stack.append(([], _at(event.start_mark), isinstance(event, yaml.MappingStartEvent)))
-            continue
-        node = _node(event, source, offset, stack)
-        if node is not None:
-            (stack[-1][0] if stack else found).append(node)
-    return found
+            into = []
+            stack.append((into, event.start_mark.index, kind is yaml.MappingStartEvent))
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            node = _collection(stack.pop(), event.end_mark.index, offset)
+            into = stack[-1][0] if stack else found
+            into.append(node)
+        elif kind is yaml.AliasEvent:
+            raise TooMuch("aliases are not read")
+        elif kind is yaml.StreamEndEvent:
+            return found
+    raise TooMuch(f"more than {MAX_VALUES} values")
 
 
-def _node(
-    event: yaml.Event, source: str, offset: int, stack: list[tuple[list[Node], int, bool]]
-) -> Node | None:
-    if isinstance(event, yaml.ScalarEvent):
-        return _scalar(event, source, offset)
-    if not isinstance(event, yaml.CollectionEndEvent):
-        return None
-    children, begin, is_mapping = stack.pop()
-    finish = children[-1].end if children else _at(event.end_mark) + offset
+def _collection(opened: tuple[list[Node], int, bool], end: int, offset: int) -> Node:
+    children, begin, is_mapping = opened
+    finish = children[-1].end if children else end + offset
     if not is_mapping:
         return Sequence(tuple(children), begin + offset, finish)
     pairs = tuple(
@@ -78,21 +80,11 @@ def _node(
     return Mapping(pairs, begin + offset, finish)
 
 
-def _scalar(event: yaml.ScalarEvent, source: str, offset: int) -> Scalar:
-    begin, finish = _at(event.start_mark), _at(event.end_mark)
-    style = event.style
+def _scalar(event: Any, source: str, offset: int) -> Scalar:
+    begin, finish, style = event.start_mark.index, event.end_mark.index, event.style
     if style in ("'", '"'):
         begin, finish = begin + 1, finish - 1
     elif style in ("|", ">"):
         begin = source.find("\n", begin, finish) + 1 or finish
-    return Scalar(
-        event.value,
-        begin + offset,
-        max(begin, finish) + offset,
-        style is not None and style in "'\"|>" and style != "",
-    )
-
-
-def _at(mark: Any) -> int:
-    """The offset of a mark; the stubs allow for none."""
-    return int(mark.index)
+    quoted = bool(style) and style in "'\"|>"
+    return Scalar(event.value, begin + offset, max(begin, finish) + offset, quoted)
