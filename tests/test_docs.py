@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from types import ModuleType
 
@@ -49,3 +50,23 @@ def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     for name in Settings.model_fields:
         assert f"`{name}`" in text
+
+
+def test_the_line_before_the_server_s_example_gives_the_built_in_agents_a_back_end(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from segue.bootstrap import open_catalog
+    from segue.settings import load_settings
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("export "))
+    for variable in shlex.split(line)[1:]:
+        monkeypatch.setenv(*variable.split("=", 1))
+    developer = open_catalog(load_settings(project)).load().agents["developer"]
+    assert (developer.backend, developer.options) == ("command", {"command": "claude -p"})
+
+
+def test_every_page_is_linked_from_the_first() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in text

@@ -40,13 +40,18 @@ def _show_version(context: typer.Context, wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")] = False,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  # its callback has answered
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None:
     """Run chains of AI coding agents durably, with a checked handoff between them."""
+    if context.invoked_subcommand != "handoff":  # works on documents alone, and logs nothing
+        from segue.interfaces.cli.logs import send_logs_to_stderr
+
+        send_logs_to_stderr(level="debug" if debug else "error")
 
 
 def run_cli(parts: Parts, arguments: list[str] | None = None) -> int:

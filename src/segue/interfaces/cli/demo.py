@@ -111,7 +111,6 @@ def demo(
     settings = parts.settings(
         project, data_dir=folder / "data", config_dir=folder / "config", database_url="", backend="scripted"
     )
-    parts.configure_logs(settings, verbose=False)
     screen = console()
     _introduce(project, screen)
     detail, review = asyncio.run(_play(parts, settings, project, screen))
