@@ -129,8 +129,6 @@ def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings
                 source = LocatedYaml(path)
             except CatalogError as error:
                 raise SettingsError(str(error)) from error
-            if odd := [key for key in source.value if not isinstance(key, str)]:
-                raise SettingsError(f'{path}:{source.line((str(odd[0]),))}: unknown setting "{odd[0]}"')
             merged |= _placed(source.value, path.parent.parent if folder == project else path.parent)
             origin |= dict.fromkeys(source.value, source)
     try:
