@@ -28,6 +28,7 @@ from segue.application.app import Segue
 from segue.application.pipelines import Pipelines
 from segue.interfaces.cli import live
 from segue.interfaces.cli.app import run_cli
+from segue.interfaces.cli.demo import program_name
 from tests.serving import ServedSegue, write_catalog
 
 Run = Callable[..., tuple[int, str, str]]
@@ -423,6 +424,22 @@ def test_the_demo_teaches_in_half_a_minute(tmp_path: Path, own_home: Path) -> No
     tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=tmp_path / "demo" / "project", check=False)
     assert tests.returncode == 0, "the bug is really mended"
     assert not (own_home / "data").exists(), "the demo keeps its own data"
+
+
+def test_the_demo_suggests_commands_that_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "my bin" / "segue"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert program_name(str(program)) == f"'{program}'"
+    assert program_name(".venv/bin/segue") == ".venv/bin/segue"
+    assert program_name("/x/segue/__main__.py") == f"{sys.executable} -m segue"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert program_name(str(program)) == "segue"
+    assert program_name(".venv/bin/segue") == ".venv/bin/segue", "the PATH has another one"
 
 
 def _wait_for_agent(tmp_path: Path) -> list[psutil.Process]:
