@@ -442,6 +442,23 @@ def test_the_demo_suggests_commands_that_can_be_typed(
     assert program_name(".venv/bin/segue") == ".venv/bin/segue", "the PATH has another one"
 
 
+def test_a_record_looks_the_same_wherever_it_is_shown(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = (
+        "```yaml\noutcome: completed\nwhat_was_done: [Wrote it, Tried it]\n"
+        "gotchas:\n  - {issue: It is slow, mitigation: Wait, severity: low}\n```\n"
+    )
+    (project / "reply.md").write_text(reply)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert run("run", "quick_fix", "x", "--command", "cat reply.md")[0] == 0
+    extracted = run("handoff", "extract", "reply.md")[1].splitlines()
+    shown = [line.strip("│ ") for line in run("pipelines", "show", "1")[1].splitlines()]
+    statements = [line.strip() for line in extracted[3:]]
+    assert any("It is slow  mitigation: Wait" in line for line in statements)
+    assert set(statements) <= set(shown)
+
+
 def _wait_for_agent(tmp_path: Path) -> list[psutil.Process]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
