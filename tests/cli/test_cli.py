@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -360,6 +360,16 @@ def test_a_prompt_can_come_from_standard_input(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"From a pipe.")))
     assert run("run", "write", "-")[0] == 0
     assert "From a pipe." in run("pipelines", "show", "1")[1]
+
+
+def test_a_task_that_is_no_text_is_misuse(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_one_sentence(run("run", "write", "a\udcffb"), 2, "not UTF-8")
+    assert_one_sentence(run("pipelines", "list", "--text", "a\udcffb"), 2, "not UTF-8")
+    for given, word in ((b"a\xffb", "byte 1"), (b"a\0b", "NUL")):
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(given)))
+        assert_one_sentence(run("run", "write", "-"), 2, word)
+    assert run("pipelines", "show", str(2**31))[0] == 2
+    assert run("pipelines", "list", "--before", str(2**31))[0] == 2
 
 
 def test_terminal_escapes_of_an_agent_do_not_reach_the_terminal(run: Run, project: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Look at pipelines and steer them.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the same shape as REST.")]
-Id = Annotated[int, typer.Argument(help="The pipeline's id.", metavar="ID", min=1)]
+Id = Annotated[int, typer.Argument(help="The pipeline's id.", metavar="ID", min=1, max=2**31 - 1)]
 
 
 @app.command("list")
@@ -30,7 +30,9 @@ def list_pipelines(
     template: Annotated[str | None, typer.Option(help="Only those of this template.")] = None,
     text: Annotated[str | None, typer.Option("--text", "-q", help="Words in title or prompt.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 20,
-    before: Annotated[int | None, typer.Option(help="Only those with a smaller id.")] = None,
+    before: Annotated[
+        int | None, typer.Option(help="Only those with a smaller id.", min=1, max=2**31 - 1)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """The pipelines, newest first."""

@@ -56,7 +56,7 @@ def run(
         backend_options=options,
         step_timeout=timeout,
     )
-    text = typer.get_text_stream("stdin").read() if prompt == "-" else prompt
+    text = _read_prompt() if prompt == "-" else prompt
 
     async def submit(segue: Segue) -> int:
         from segue.application.pipelines import Submission
@@ -80,3 +80,14 @@ def _options_of(command: str | None, pass_env: list[str]) -> dict[str, dict[str,
             )
         return None
     return {"command": {"command": command} | ({"pass_env": pass_env} if pass_env else {})}
+
+
+def _read_prompt() -> str:
+    given = typer.get_binary_stream("stdin").read()
+    try:
+        text = given.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"the task on standard input is not UTF-8 text (byte {error.start})") from error
+    if "\0" in text:
+        raise InvalidRequest("the task on standard input holds a NUL character, which no text may")
+    return text
