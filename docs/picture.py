@@ -1,6 +1,6 @@
 """Takes a picture of a terminal program: runs it in a real terminal and saves the last screen as SVG.
 
-.venv/bin/python docs/picture.py docs/images/demo.svg 100 70 segue demo
+.venv/bin/python docs/picture.py docs/images/demo.svg 100 100 segue demo
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from types import ModuleType
 
@@ -35,12 +36,24 @@ def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_every_folder_on_the_map_exists() -> None:
+def test_the_map_nests_as_the_folders_do() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = re.findall(r"^  ([a-z_/]+(?:\.py|/))  ", text, re.MULTILINE)
-    assert len(named) > 15
+    lines = text.partition("```\nsrc/segue/\n")[2].partition("```")[0].splitlines()
+    around, named = "", set()
+    for line in lines:
+        indent, name = re.match(r"( *)(\S+)  ", line).groups()  # type: ignore[union-attr]  # every line has a name
+        if len(indent) == 2:
+            around = name if name.endswith("/") else ""
+            named.add(name)
+        else:
+            assert len(indent) == 4, line
+            assert around, f"{name} stands in no folder"
+            named.add(around + name)
+    assert len(named) > 30
+    source = ROOT / "src" / "segue"
     for name in named:
-        assert list((ROOT / "src" / "segue").rglob(name.rstrip("/"))), f"architecture.md names {name}"
+        found = source / name
+        assert found.is_dir() if name.endswith("/") else found.is_file(), f"architecture.md names {name}"
 
 
 def test_every_setting_is_documented() -> None:
@@ -49,3 +62,23 @@ def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     for name in Settings.model_fields:
         assert f"`{name}`" in text
+
+
+def test_the_line_before_the_server_s_example_gives_the_built_in_agents_a_back_end(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from segue.bootstrap import open_catalog
+    from segue.settings import load_settings
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("export "))
+    for variable in shlex.split(line)[1:]:
+        monkeypatch.setenv(*variable.split("=", 1))
+    developer = open_catalog(load_settings(project)).load().agents["developer"]
+    assert (developer.backend, developer.options) == ("command", {"command": "claude -p"})
+
+
+def test_every_page_is_linked_from_the_first() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in text

@@ -113,3 +113,72 @@ def test_a_file_that_makes_no_sense_is_named(project_file: Path, project: Path, 
 def test_settings_cannot_be_changed(project: Path) -> None:
     with pytest.raises(ValueError, match="frozen"):
         load_settings(project).port = 1  # type: ignore[misc]  # that is the point
+
+
+def test_a_tilde_is_the_home(
+    user_file: Path, project_file: Path, project: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project_file.write_text("data_dir: ~/x\n")
+    assert load_settings(project).data_dir == own_home / "x"
+    monkeypatch.setenv("SEGUE_DATA_DIR", "~/y")
+    assert load_settings(project).data_dir == own_home / "y"
+    monkeypatch.setenv("SEGUE_DATA_DIR", "~nobody-has-this-name/y")
+    assert "SEGUE_DATA_DIR" in complaint(project)
+
+
+def test_a_relative_path_belongs_to_the_file_that_it_stands_in(
+    user_file: Path, project_file: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_file.write_text("data_dir: theirs\ndatabase_url: sqlite:///their.db\n")
+    (project / "deep").mkdir()
+    monkeypatch.chdir(project / "deep")
+    assert load_settings().data_dir == user_file.parent / "theirs"
+    assert load_settings().main_database_url == f"sqlite:///{user_file.parent}/their.db"
+    project_file.write_text("data_dir: ours\ndatabase_url: sqlite:///our.db?timeout=5\n")
+    assert load_settings().data_dir == project / "ours"
+    assert load_settings().main_database_url == f"sqlite:///{project}/our.db?timeout=5"
+    monkeypatch.setenv("SEGUE_DATA_DIR", "here")
+    assert load_settings().data_dir == project / "deep" / "here"
+
+
+@pytest.mark.parametrize("url", ["sqlite:////abs/x.db", "postgresql://u@h/n", "sqlite://"])
+def test_other_databases_stay_as_they_are(project_file: Path, project: Path, url: str) -> None:
+    project_file.write_text(f"database_url: {url}\n")
+    assert load_settings(project).main_database_url == url
+
+
+@pytest.mark.parametrize(
+    ("url", "engine"),
+    [
+        ("sqlite:////x.db", "sqlite:////x-engine.db"),
+        ("sqlite:////x.db?timeout=5", "sqlite:////x-engine.db?timeout=5"),
+        ("sqlite+aiosqlite:////x?timeout=5", "sqlite:////x-engine.db?timeout=5"),
+        ("postgresql+psycopg://u@h/n?sslmode=require", "postgresql://u@h/n?sslmode=require"),
+    ],
+)
+def test_the_engine_has_a_file_beside_ours(
+    project: Path, monkeypatch: pytest.MonkeyPatch, url: str, engine: str
+) -> None:
+    monkeypatch.setenv("SEGUE_DATABASE_URL", url)
+    assert load_settings(project).engine_database_url == engine
+
+
+@pytest.mark.parametrize("value", [1e12, float("nan"), float("inf"), -1, "long"])
+def test_what_stands_on_the_command_line_is_checked_too(
+    project: Path, monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    monkeypatch.setenv("SEGUE_STEP_TIMEOUT", "5")
+    with pytest.raises(SettingsError, match=r'^"step_timeout" on the command line is wrong: '):
+        load_settings(project, step_timeout=value)
+
+
+@pytest.mark.parametrize("token", ["schl\u00fcssel", "two words", "tab\t", "line\n"])
+def test_a_token_that_no_header_can_carry_is_refused_and_not_shown(
+    project: Path, project_file: Path, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    monkeypatch.setenv("SEGUE_API_TOKEN", token)
+    sentence = complaint(project)
+    assert sentence.startswith("SEGUE_API_TOKEN is wrong: a token is sent in a header")
+    assert token not in sentence
+    monkeypatch.setenv("SEGUE_API_TOKEN", "r1ght-(token)")
+    assert load_settings(project).api_token == "r1ght-(token)"

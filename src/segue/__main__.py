@@ -42,12 +42,6 @@ class LazyParts:
 
         return open_catalog(settings)
 
-    def configure_logs(self, settings: Any, *, verbose: bool) -> None:
-        """Say where log events go and how they look."""
-        from segue.bootstrap import configure_logs
-
-        configure_logs(settings, verbose=verbose or "--debug" in sys.argv)
-
     def token_counter(self, model: str | None) -> TokenCounter:
         """The counter for a model; loaded when tokens are counted."""
         from segue.adapters.tokens import counter_for

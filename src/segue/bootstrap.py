@@ -104,30 +104,3 @@ def make_data_dir(settings: Settings) -> None:
             f"cannot make the data folder {settings.data_dir}: {error.strerror}. Set SEGUE_DATA_DIR to one "
             "that you can write"
         ) from error
-
-
-def configure_logs(settings: Settings, *, verbose: bool) -> None:
-    """Log events to stderr: all of the settings' level for a server, only errors beside a live display."""
-    import logging
-    import sys
-
-    import structlog
-
-    level = getattr(logging, settings.log_level.upper()) if verbose else logging.ERROR
-    shape: structlog.types.Processor = (
-        structlog.processors.JSONRenderer()
-        if settings.log_format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            shape,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-        cache_logger_on_first_use=False,
-    )

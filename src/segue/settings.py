@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from platformdirs import user_config_path, user_data_path
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from segue.adapters.catalog.positions import LocatedYaml
 from segue.adapters.catalog.yaml_catalog import SETTINGS_FILE, find_project
 from segue.domain.errors import CatalogError, SettingsError, describe_known
 from segue.domain.handoff import OutputNotation
+
+_SECRET = frozenset({"api_token", "database_url"})
+"""Never shown in an error."""
+_RELATIVE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!/|:memory:|file:)(.+)", re.DOTALL)
 
 
 def _config_dir() -> Path:
@@ -61,6 +71,22 @@ class Settings(BaseSettings):
     log_format: Literal["console", "json"] = "console"
     """How it is logged."""
 
+    @field_validator("data_dir", "config_dir")
+    @classmethod
+    def _expand(cls, path: Path) -> Path:
+        """`~` is the user's home; what is relative is so to the folder that Segue was started in."""
+        try:
+            return path.expanduser().absolute()
+        except RuntimeError as error:
+            raise ValueError(f"{path} names a home that is not known") from error
+
+    @field_validator("api_token")
+    @classmethod
+    def _sendable(cls, token: str | None) -> str | None:
+        if token and not (token.isascii() and token.isprintable() and " " not in token):
+            raise ValueError("a token is sent in a header: it may hold ASCII letters, digits and signs alone")
+        return token
+
     @property
     def main_database_url(self) -> str:
         """Where the records are."""
@@ -77,7 +103,8 @@ class Settings(BaseSettings):
         form, colon, place = self.main_database_url.partition("://")
         kind = form.partition("+")[0]
         if kind == "sqlite":
-            return f"sqlite://{place.removesuffix('.db')}-engine.db"
+            path, mark, query = place.partition("?")
+            return f"sqlite://{path.removesuffix('.db')}-engine.db{mark}{query}"
         return f"postgresql{colon}{place}" if kind in ("postgres", "postgresql") else self.main_database_url
 
     @classmethod
@@ -97,7 +124,9 @@ def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings
     """The settings for a project folder; `SettingsError` names what is wrong and where it stands."""
     merged: dict[str, Any] = {}
     origin: dict[str, LocatedYaml] = {}
-    config_dir = Path(os.environ.get("SEGUE_CONFIG_DIR") or _config_dir())
+    chosen = {name: value for name, value in overrides.items() if value is not None}
+    named = os.environ.get("SEGUE_CONFIG_DIR") or _config_dir()
+    config_dir = Path(os.path.expanduser(named))  # noqa: PTH111  # raises nothing for an unknown home
     project = find_project(working_dir or Path.cwd())
     for folder in (config_dir, project):
         path = folder / SETTINGS_FILE if folder else None
@@ -106,29 +135,55 @@ def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings
                 source = LocatedYaml(path)
             except CatalogError as error:
                 raise SettingsError(str(error)) from error
-            if odd := [key for key in source.value if not isinstance(key, str)]:
-                raise SettingsError(f'{path}:{source.line((str(odd[0]),))}: unknown setting "{odd[0]}"')
-            merged |= source.value
+            merged |= _placed(source.value, path.parent.parent if folder == project else path.parent)
             origin |= dict.fromkeys(source.value, source)
     try:
-        loaded = Settings(**merged)
-        # What stands on the command line beats both.
-        return loaded.model_copy(update={k: v for k, v in overrides.items() if v is not None})
+        return _beaten_by(chosen)(**merged)
     except ValidationError as error:
-        raise SettingsError(_explain(error, origin)) from error
+        raise SettingsError(_explain(error, origin, chosen)) from error
     except UnreadableVariable as error:
         raise SettingsError(f"a SEGUE_ variable is wrong: {error}; JSON is expected") from error
 
 
-def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml]) -> str:
+def _beaten_by(overrides: Mapping[str, Any]) -> type[Settings]:
+    """Settings in which what stands on the command line beats the environment and the files."""
+
+    class Chosen(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            first = InitSettingsSource(settings_cls, init_kwargs=dict(overrides))
+            return first, *super().settings_customise_sources(settings_cls, *sources, **named)
+
+    return Chosen if overrides else Settings
+
+
+def _placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The values of a file; a relative path in it is relative to this folder."""
+    placed = dict(values)
+    for name in ("data_dir", "config_dir"):
+        if isinstance(placed.get(name), str) and not placed[name].startswith("~"):
+            placed[name] = folder / placed[name]
+    url = placed.get("database_url")
+    if isinstance(url, str) and (found := _RELATIVE_FILE.match(url)):
+        placed["database_url"] = f"{found[1]}{folder.absolute() / found[2]}"
+    return placed
+
+
+def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml], overrides: Mapping[str, Any]) -> str:
     first = error.errors()[0]
     key = str(first["loc"][0]) if first["loc"] else ""
+    said = first["msg"].removeprefix("Value error, ")
     variable = f"SEGUE_{key.upper()}"
+    if key in overrides:
+        return f'"{key}" on the command line is wrong: {said}'
     if variable in os.environ:
-        return f"{variable}={os.environ[variable]!r} is wrong: {first['msg']}"
+        shown = "" if key in _SECRET else f"={os.environ[variable]!r}"
+        return f"{variable}{shown} is wrong: {said}"
     if first["type"] == "extra_forbidden":
         message = f'unknown setting "{key}". {describe_known(key, Settings.model_fields)}'
     else:
-        message = f'"{key}" is wrong: {first["msg"]}'
+        message = f'"{key}" is wrong: {said}'
     source = origin.get(key)
     return f"{source.path}:{source.line((key,))}: {message}" if source else message

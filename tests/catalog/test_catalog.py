@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from segue.adapters.backends import options_model
-from segue.adapters.catalog.yaml_catalog import YamlCatalog
+from segue.adapters.catalog.yaml_catalog import YamlCatalog, find_project
 from segue.application.pipelines import Submission
 from segue.domain.errors import CatalogError, UnknownName
 from segue.domain.pipeline import PipelineStatus
@@ -144,7 +145,21 @@ BAD = {
     "a tag that runs code": ("agents: !!python/object/apply:os.getcwd []\n", ":1: this is no YAML: "),
     "a wrong type": ("agents:\n  judge:\n    timeout: soon\n", ':3: "timeout" in agent "judge": ', "number"),
     "an endless time-out": ("agents:\n  judge:\n    timeout: .inf\n", ':3: "timeout" in agent "judge": '),
-    "a number for a name": ("agents:\n  12: {}\n", ":2: the name 12 is no text; put it in quotes"),
+    "a wrong key that YAML takes for true": (
+        "agents:\n  judge:\n    on: x\n",
+        ':3: unknown key "on" in agent "judge"',
+    ),
+    "a wrong key that is a number": (
+        "agents:\n  judge:\n    12: x\n",
+        ':3: unknown key "12" in agent "judge"',
+    ),
+    "nothing for an agent": (
+        "agents:\n  judge:\n",
+        ':2: "judge": a list of `key: value` lines is expected here',
+    ),
+    "a word for an agent": ("agents:\n  judge: x\n", ":2: ", "`key: value` lines"),
+    "a list for the agents": ("agents: [x]\n", ":1: ", "`key: value` lines"),
+    "a word for a step": ("templates:\n  t:\n    steps:\n      - qa\n", ":4: ", "`key: value` lines"),
     "an unknown agent in a template": (
         "templates:\n  t:\n    steps:\n      - agent: developr\n",
         ':4: template "t" names an agent "developr" that does not exist. Known: ',
@@ -255,6 +270,81 @@ class TestErrors:
         assert agents["judge"].options == {"command": "tac", "pass_env": ["A"]}
         assert agents["developer"].backend == "command"
         assert agents["wit"].options == {}
+
+
+class TestNames:
+    def test_a_name_is_what_stands_there(
+        self, catalog: YamlCatalog, project_dir: Path, project: Path
+    ) -> None:
+        names = ["on", "no", "12", "1.0", "~", "null", "2026-01-02", "0x1F"]
+        write(project_dir / "a.yaml", "agents:\n" + "".join(f"  {name}: {{model: big}}\n" for name in names))
+        agents = catalog.load(str(project)).agents
+        assert set(names) <= set(agents)
+
+    @pytest.mark.parametrize(
+        "text", ["agents:\n", "templates:\n", "agents: ~\ntemplates: null\n", "# none\n"]
+    )
+    def test_what_is_left_empty_means_none(
+        self, catalog: YamlCatalog, project_dir: Path, project: Path, text: str
+    ) -> None:
+        write(project_dir / "a.yaml", text)
+        assert catalog.load(str(project)) == catalog.load()
+
+
+class TestFolders:
+    def test_a_folder_that_cannot_be_read_keeps_the_last_good(
+        self, catalog: YamlCatalog, project_dir: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(_folder: Path) -> Iterator[Path]:
+            raise PermissionError(13, "Permission denied")
+
+        write(project_dir / "a.yaml", JUDGE)
+        good = catalog.load(str(project))
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "iterdir", refuse)
+            assert catalog.load(str(project)) is good
+            assert "cannot read the folder" in (catalog.problem(str(project)) or "")
+            with pytest.raises(CatalogError, match="cannot read the folder"):
+                catalog.load()
+        assert catalog.problem(str(project)) is None
+
+    def test_a_folder_that_cannot_even_be_looked_at_is_named(self) -> None:
+        catalog = YamlCatalog(user_dir=Path("x" * 300), options_model=options_model)
+        with pytest.raises(CatalogError, match="cannot read the folder xxx"):
+            catalog.load()
+
+    def test_the_search_for_a_project_ends_at_the_user_s_home(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / ".segue").mkdir()
+        home = tmp_path / "home"
+        (home / "work").mkdir(parents=True)
+        assert find_project(home / "work") == tmp_path / ".segue"
+        monkeypatch.setenv("HOME", str(home))
+        assert find_project(home / "work") is None
+        (home / ".segue").mkdir()
+        assert find_project(home / "work") == home / ".segue"
+
+    def test_a_folder_of_somebody_else_supplies_no_commands(
+        self, project_dir: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert find_project(project) == project_dir
+        me = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+        assert find_project(project) is None
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+    def test_the_search_ends_at_the_first_folder_of_somebody_else(self, tmp_path: Path) -> None:
+        (tmp_path / ".segue").mkdir()
+        shared = tmp_path / "shared"
+        mine = shared / "mine"
+        mine.mkdir(parents=True)
+        assert find_project(mine) == tmp_path / ".segue"
+        (shared / ".segue").mkdir()
+        os.chown(shared / ".segue", 12345, 12345)
+        assert find_project(mine) == tmp_path / ".segue", "passed over"
+        os.chown(shared, 12345, 12345)
+        assert find_project(mine) is None
 
 
 class TestHotReload:

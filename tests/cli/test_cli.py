@@ -9,15 +9,27 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
+from rich.console import Console
 
+from segue import check_handoff, extract_handoff
 from segue.__main__ import LazyParts
+from segue.application.app import Segue
+from segue.application.pipelines import Pipelines
+from segue.interfaces.cli import live
 from segue.interfaces.cli.app import run_cli
-from tests.serving import write_catalog
+from segue.interfaces.cli.demo import program_name
+from tests.serving import ServedSegue, write_catalog
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -171,6 +183,64 @@ def test_aborting_what_has_ended_is_refused(run: Run) -> None:
     assert_one_sentence(run("pipelines", "abort", "1"), 1, "pipeline 1", "done")
 
 
+class TooLate(LazyParts):
+    """Segue whose aborts come when the run is over."""
+
+    @asynccontextmanager
+    async def open(self, settings: Any, *, hosting: bool = False) -> AsyncIterator[Segue]:
+        """Segue with a deaf ear for aborts."""
+        async with super().open(settings, hosting=hosting) as segue:
+            yield replace(segue, pipelines=Deaf())
+
+
+class Deaf(Pipelines):
+    """Aborts nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def abort(self, pipeline_id: int, reason: str = "") -> None:
+        """The run has ended otherwise meanwhile."""
+
+
+def test_an_abort_that_came_too_late_tells_how_the_run_ended(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("run", "write", "Write something.")
+    code = run_cli(TooLate(), ["pipelines", "abort", "1"])
+    printed = capsys.readouterr()
+    assert_one_sentence((code, printed.out, printed.err), 1, "pipeline 1 is done")
+    assert printed.out == ""
+
+
+READS = (("pipelines", "list", "--json"), ("pipelines", "show", "1", "--json"))
+
+
+def test_after_a_crash_every_read_prints_json_alone_and_logs_nothing(project: Path, tmp_path: Path) -> None:
+    for arguments in READS:
+        data = tmp_path / "-".join(arguments)
+        served = ServedSegue(project, data)
+        write_catalog(project, CATALOG)
+        try:
+            served.start()
+            served.submit(template="wait", prompt="Wait.")
+            served.kill()
+            ran = served.run_cli(*arguments)
+            assert ran.returncode == 0, ran.stderr
+            assert json.loads(ran.stdout)
+            assert ran.stderr == ""
+            assert served.run_cli("pipelines", "abort", "1").returncode == 0
+        finally:
+            served.close()
+
+
+def test_debug_logs_go_to_stderr_too(run: Run) -> None:
+    code, out, err = run("--debug", "run", "write", "Write something.", "--json")
+    assert code == 0
+    assert json.loads(out)["status"] == "done"
+    assert "pipeline_submitted" in err
+
+
 def test_agents_and_templates_are_listed(run: Run) -> None:
     _, out, _ = run("agents", "list")
     assert "writer" in out
@@ -191,12 +261,115 @@ def test_init_writes_a_catalog_that_runs_and_overwrites_nothing(run: Run, tmp_pa
     assert (fresh / ".segue" / "catalog.yaml").read_text() == "agents: {}\n"
 
 
+def test_the_sample_of_init_hands_off_that_it_is_a_sample(run: Run, tmp_path: Path) -> None:
+    assert run("init", str(tmp_path))[0] == 0
+    ended = json.loads(run("run", "ask", "Say hello.", "--dir", str(tmp_path), "--json")[1])
+    handoff = extract_handoff(ended["steps"][0]["latest_handoff"]["content_md"]).handoff
+    assert handoff is not None
+    assert "only a sample" in str(handoff.what_was_done[0])
+    assert check_handoff(handoff) == []
+
+
+@pytest.mark.parametrize("program", ["claude", "codex", "opencode", "gemini"])
+def test_the_settings_of_init_hold_the_lines_that_make_the_built_in_agents_run(
+    run: Run, project: Path, program: str
+) -> None:
+    assert run("init", str(project), "--force")[0] == 0
+    path = project / ".segue" / "segue.yaml"
+    lines = path.read_text().splitlines()
+    wanted = [line for line in lines if line == "# backend: command" or f'command: "{program} ' in line]
+    assert len(wanted) == 2
+    path.write_text("\n".join(line.removeprefix("# ") if line in wanted else line for line in lines))
+    developer = json.loads(run("agents", "list", "--json")[1])["developer"]
+    assert developer["backend"] == "command"
+    assert developer["options"]["command"].startswith(program)
+    assert developer["options"]["pass_env"]
+
+
+def test_a_command_sees_of_the_environment_what_it_is_handed(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "k-123")
+    monkeypatch.setenv("OTHER_KEY", "k-456")
+    (project / "agent").write_text('#!/bin/sh\necho "$MY_KEY and $OTHER_KEY."\n')
+    (project / "agent").chmod(0o755)
+    task = ("run", "quick_fix", "x", "--command", "./agent", "--json")
+    for number, (extra, said) in enumerate(
+        [
+            ((), " and ."),
+            (("--pass-env", "MY_KEY"), "k-123 and ."),
+            (("--pass-env", "MY_KEY", "--pass-env", "OTHER_KEY"), "k-123 and k-456."),
+        ],
+        1,
+    ):
+        assert run(*task, *extra)[0] == 0
+        reply = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])["tries"][0][
+            "reply"
+        ]
+        assert reply.strip() == said.strip()
+    assert_one_sentence(run("run", "write", "x", "--pass-env", "MY_KEY"), 2, "--command")
+    assert_one_sentence(run(*task, "--pass-env", "MY_KEY=1"), 2, "MY_KEY=1")
+
+
+@pytest.mark.parametrize("timeout", ["1e12", "nan", "inf", "0"])
+def test_a_time_that_cannot_be_is_misuse(run: Run, timeout: str) -> None:
+    assert_one_sentence(run("run", "write", "x", "--timeout", timeout), 2, "step_timeout")
+
+
+def test_names_from_files_are_shown_as_they_are(run: Run, project: Path) -> None:
+    write_catalog(
+        project,
+        'agents: {"[/x]": {backend: command, options: {command: [no-such-program]}}}\n'
+        'templates: {"[bold]": {description: "[/y]", steps: [{agent: "[/x]", description: "[/z]"}]}}\n',
+    )
+    code, out, err = run("run", "[bold]", "[/task]")
+    assert code == 1, err
+    assert "1 [/x]: " in out
+    assert "[bold]" in out
+    for arguments in (("list",), ("show", "1"), ("show", "1", "--step", "1"), ("watch", "1")):
+        code, out, err = run("pipelines", *arguments)
+        assert "Traceback" not in err
+        assert "[/" in out
+    assert "[/x]" in run("agents", "list")[1]
+    assert "[/y]" in run("templates", "list")[1]
+
+
+def test_a_step_that_never_began_has_no_time(capsys: pytest.CaptureFixture[str]) -> None:
+    now = datetime.now(UTC)
+    step = SimpleNamespace(
+        id=1,
+        order_index=0,
+        agent_name="qa",
+        status="failed",
+        started_at=None,
+        finished_at=now,
+        attempts=0,
+        error_message="no back end",
+        latest_handoff=None,
+    )
+    detail: Any = SimpleNamespace(steps=[step], status="failed")
+    shown = StringIO()
+    lines = live._Lines(Console(file=shown, highlight=False), detail)
+    lines.update(detail, None)  # type: ignore[arg-type]  # the entry plays no part
+    assert shown.getvalue() == "1 qa: \u2718 failed  no back end\n"
+
+
 def test_a_prompt_can_come_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     import io
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"From a pipe.")))
     assert run("run", "write", "-")[0] == 0
     assert "From a pipe." in run("pipelines", "show", "1")[1]
+
+
+def test_a_task_that_is_no_text_is_misuse(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_one_sentence(run("run", "write", "a\udcffb"), 2, "not UTF-8")
+    assert_one_sentence(run("pipelines", "list", "--text", "a\udcffb"), 2, "not UTF-8")
+    for given, word in ((b"a\xffb", "byte 1"), (b"a\0b", "NUL")):
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(given)))
+        assert_one_sentence(run("run", "write", "-"), 2, word)
+    assert run("pipelines", "show", str(2**31))[0] == 2
+    assert run("pipelines", "list", "--before", str(2**31))[0] == 2
 
 
 def test_terminal_escapes_of_an_agent_do_not_reach_the_terminal(run: Run, project: Path) -> None:
@@ -261,6 +434,39 @@ def test_the_demo_teaches_in_half_a_minute(tmp_path: Path, own_home: Path) -> No
     tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=tmp_path / "demo" / "project", check=False)
     assert tests.returncode == 0, "the bug is really mended"
     assert not (own_home / "data").exists(), "the demo keeps its own data"
+
+
+def test_the_demo_suggests_commands_that_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "my bin" / "segue"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert program_name(str(program)) == f"'{program}'"
+    assert program_name(".venv/bin/segue") == ".venv/bin/segue"
+    assert program_name("/x/segue/__main__.py") == f"{sys.executable} -m segue"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert program_name(str(program)) == "segue"
+    assert program_name(".venv/bin/segue") == ".venv/bin/segue", "the PATH has another one"
+
+
+def test_a_record_looks_the_same_wherever_it_is_shown(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = (
+        "```yaml\noutcome: completed\nwhat_was_done: [Wrote it, Tried it]\n"
+        "gotchas:\n  - {issue: It is slow, mitigation: Wait, severity: low}\n```\n"
+    )
+    (project / "reply.md").write_text(reply)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert run("run", "quick_fix", "x", "--command", "cat reply.md")[0] == 0
+    extracted = run("handoff", "extract", "reply.md")[1].splitlines()
+    shown = [line.strip("│ ") for line in run("pipelines", "show", "1")[1].splitlines()]
+    statements = [line.strip() for line in extracted[3:]]
+    assert any("It is slow  mitigation: Wait" in line for line in statements)
+    assert set(statements) <= set(shown)
 
 
 def _wait_for_agent(tmp_path: Path) -> list[psutil.Process]:

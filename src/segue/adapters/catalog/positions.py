@@ -10,6 +10,8 @@ import yaml
 from segue.domain.errors import CatalogError
 
 Loc = tuple[str | int, ...]
+_TEXT = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
 _MOST_KEYS = 20_000
 """Far more than any catalog needs; a few lines of nested aliases can stand for billions."""
 
@@ -46,9 +48,6 @@ class LocatedYaml:
     def line(self, loc: Loc) -> int:
         """The line of a key, or of the nearest key around it."""
         while loc and loc not in self._lines:
-            as_text = (*loc[:-1], str(loc[-1]))  # a number as a key is remembered by its digits
-            if as_text in self._lines:
-                return self._lines[as_text]
             loc = loc[:-1]
         return self._lines.get(loc, 1)
 
@@ -67,6 +66,10 @@ class LocatedYaml:
                 self._locate(item, (*loc, index))
         elif isinstance(node, yaml.MappingNode):
             for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
+                    key.tag = (
+                        _TEXT  # YAML takes `on` for true and 12 for a number; a name is what stands there
+                    )
                 here = (*loc, str(key.value))
                 if here in self._lines:
                     raise CatalogError(

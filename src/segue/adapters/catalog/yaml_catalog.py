@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -47,7 +49,10 @@ class YamlCatalog:
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
         project = find_project(Path(working_dir)) if working_dir else None
-        paths = list(self._files(project))
+        try:
+            paths = list(self._files(project))
+        except CatalogError as error:
+            return self._keep_last_good(project, (), error)
         state = _state_of(paths)
         good, bad = self._good.get(project), self._bad.get(project)
         if good and good[0] == state:
@@ -75,7 +80,7 @@ class YamlCatalog:
     def _keep_last_good(self, project: Path | None, state: _State, error: CatalogError) -> Catalog:
         if project not in self._good:
             raise error
-        if self._bad.get(project, ((), None))[0] != state:
+        if project not in self._bad or self._bad[project][0] != state:
             log.warning("catalog_broken", error=str(error), using="the last good version")
         self._bad[project] = (state, error)
         return self._good[project][1]
@@ -83,9 +88,10 @@ class YamlCatalog:
     def _files(self, project: Path | None) -> Iterable[Path]:
         yield Path(str(files("segue.adapters.catalog") / "builtin.yaml"))
         for folder in (self._user_dir, project):
-            if folder is not None and folder.is_dir():
+            if folder is not None:
                 try:
-                    found = sorted(p for p in folder.iterdir() if p.suffix in (".yaml", ".yml"))
+                    inside = folder.iterdir() if folder.is_dir() else ()
+                    found = sorted(p for p in inside if p.suffix in (".yaml", ".yml"))
                 except OSError as error:
                     raise CatalogError(f"cannot read the folder {folder}: {error.strerror}") from error
                 yield from (path for path in found if path.name != SETTINGS_FILE)
@@ -150,12 +156,30 @@ class YamlCatalog:
 
 
 def find_project(start: Path) -> Path | None:
-    """The `.segue` folder of the project around a folder, or none."""
+    """The `.segue` folder of the project around a folder, or none.
+
+    It names commands that are run, so it must be the user's own: the search ends at the user's home and at
+    the first folder of somebody else, such as /tmp.
+    """
     resolved = start.expanduser().resolve()
+    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111  # raises nothing where there is none
     for folder in (resolved, *resolved.parents):
-        if (folder / PROJECT_FOLDER).is_dir():
+        if not _is_own(folder):
+            return None
+        if _is_own(folder / PROJECT_FOLDER):
             return folder / PROJECT_FOLDER
+        if folder == home:
+            return None
     return None
+
+
+def _is_own(folder: Path) -> bool:
+    """True for a folder of the user who runs Segue."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def _state_of(paths: list[Path]) -> _State:
@@ -171,8 +195,12 @@ def _state_of(paths: list[Path]) -> _State:
 
 
 def _validate(source: LocatedYaml) -> Catalog:
+    # `agents:` with nothing below it means none.
+    filled = {
+        name: v for name, v in source.value.items() if v is not None or name not in Catalog.model_fields
+    }
     try:
-        return Catalog.model_validate(source.value)
+        return Catalog.model_validate(filled)
     except ValidationError as error:
         raise _translate(source, error, (), Catalog) from error
 
@@ -189,8 +217,8 @@ def _translate(
         owner = _model_at(model, first["loc"][:-1])
         known = f" {describe_known(key, owner.model_fields)}" if owner else ""
         return source.wrong(loc, f'unknown key "{key}"{place}.{known}')
-    if key == "[key]":
-        return source.wrong(loc[:-1], f"the name {loc[-2]} is no text; put it in quotes")
+    if first["type"] in ("model_type", "model_attributes_type", "mapping_type", "dict_type"):
+        return source.wrong(loc, f'"{key}"{place}: a list of `key: value` lines is expected here')
     if first["type"] == "missing":
         return source.wrong(loc, f'"{key}" is missing{place}')
     return source.wrong(loc, f'"{key}"{place}: {_lower_first(first["msg"])}')

@@ -35,6 +35,8 @@ def create_app(segue: Segue, options: ApiOptions) -> FastAPI:
         version=options.version,
         summary="Durable pipelines of coding agents with checked handoffs.",
         description=_DESCRIPTION,
+        docs_url=None,  # these pages would load their scripts from elsewhere
+        redoc_url=None,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
     app.state.segue = segue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import structlog
@@ -47,10 +48,18 @@ _TITLES = {
 }
 
 
+class _Problem(JSONResponse):
+    media_type = "application/problem+json"
+
+    def render(self, content: Any) -> bytes:
+        # Half a surrogate pair, in the name of a field for instance, leaves as its escape in JSON.
+        return json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
 def problem(status: int, detail: str, **extra: Any) -> JSONResponse:
     """A problem document."""
     body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
-    return JSONResponse(body | extra, status_code=status, media_type="application/problem+json")
+    return _Problem(body | extra, status_code=status)
 
 
 def PROBLEMS(*statuses: int) -> dict[int | str, dict[str, Any]]:  # noqa: N802  # reads as a constant in routes
@@ -91,7 +100,7 @@ async def _bad_request(_request: Request, error: Exception) -> JSONResponse:
     found = [
         {
             "field": ".".join(str(part) for part in each["loc"][1:]) or str(each["loc"][0]),
-            "problem": each["msg"],
+            "problem": each["msg"].removeprefix("Value error, "),
         }
         for each in error.errors()
     ]
@@ -107,5 +116,5 @@ async def _http_error(_request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    log.error("request_broke", path=request.url.path, exc_info=error)
+    log.error("request_broke", path=request.scope["path"], exc_info=error)
     return problem(500, "Segue itself broke while answering; the server's log has the details")

@@ -11,13 +11,16 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from segue.domain.audit import AuditEntry
 from segue.interfaces.api.dependencies import PipelineId, SegueDep
 from segue.interfaces.api.errors import PROBLEMS
+from segue.interfaces.api.values import LARGEST_ID
 
 router = APIRouter(tags=["events"])
 
 
 def _resume_point(
-    last_event_id: Annotated[int | None, Header(description="Set by browsers when they reconnect.")] = None,
-    after: Annotated[int | None, Query(ge=0, description="Begin after this event.")] = None,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=LARGEST_ID, description="Set by browsers when they reconnect.")
+    ] = None,
+    after: Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="Begin after this event.")] = None,
 ) -> int | None:
     return last_event_id if last_event_id is not None else after
 

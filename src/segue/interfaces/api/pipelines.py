@@ -13,23 +13,34 @@ from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus
 from segue.interfaces.api.dependencies import PipelineId, SegueDep
 from segue.interfaces.api.errors import PROBLEMS
+from segue.interfaces.api.values import LARGEST_ID, FolderName, PlainText
 
 router = APIRouter(prefix="/pipelines", tags=["pipelines"])
+
+
+class StepRequest(TemplateStep):
+    """A step of your own."""
+
+    agent: PlainText
+    description: PlainText = ""
+    model: PlainText | None = None
 
 
 class PipelineRequest(BaseModel):
     """What is to be done, and by which recipe."""
 
     model_config = ConfigDict(extra="forbid")
-    prompt: str = Field(description="The task, in your own words.", max_length=500_000)
-    title: str = Field(default="", description="A line to know it by; made from the prompt if left out.")
-    template: str | None = Field(default=None, description="Name of a template; or give custom_steps.")
-    custom_steps: list[TemplateStep] | None = Field(default=None, description="Steps of your own.")
-    branch: str | None = None
-    working_dir: str | None = Field(
+    prompt: PlainText = Field(description="The task, in your own words.", max_length=500_000)
+    title: PlainText = Field(
+        default="", description="A line to know it by; made from the prompt if left out."
+    )
+    template: PlainText | None = Field(default=None, description="Name of a template; or give custom_steps.")
+    custom_steps: list[StepRequest] | None = Field(default=None, description="Steps of your own.")
+    branch: PlainText | None = None
+    working_dir: FolderName | None = Field(
         default=None, description="Folder to work in; the server's own if left out."
     )
-    step_models: dict[str, str] = Field(
+    step_models: dict[PlainText, PlainText] = Field(
         default_factory=dict, description="Agent name -> model, for this run."
     )
 
@@ -38,7 +49,7 @@ class AbortRequest(BaseModel):
     """Why a run is to stop."""
 
     model_config = ConfigDict(extra="forbid")
-    reason: str = Field(default="aborted by the user", min_length=1, max_length=1000)
+    reason: PlainText = Field(default="aborted by the user", min_length=1, max_length=1000)
 
 
 @router.post("", status_code=201, responses=PROBLEMS(422))
@@ -46,7 +57,7 @@ async def submit_pipeline(
     segue: SegueDep,
     wanted: PipelineRequest,
     response: Response,
-    idempotency_key: Annotated[str | None, Header(max_length=255)] = None,
+    idempotency_key: Annotated[PlainText | None, Header(max_length=255)] = None,
 ) -> PipelineDetail:
     """Submit a run; it begins at once, or as soon as there is room."""
     pipeline = await segue.pipelines.submit(
@@ -69,9 +80,11 @@ async def submit_pipeline(
 async def list_pipelines(
     segue: SegueDep,
     status: PipelineStatus | None = None,
-    template: str | None = None,
-    q: Annotated[str | None, Query(description="Words in title or prompt.")] = None,
-    before: Annotated[int | None, Query(description="The next_cursor of the page before.")] = None,
+    template: PlainText | None = None,
+    q: Annotated[PlainText | None, Query(description="Words in title or prompt.")] = None,
+    before: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="The next_cursor of the page before.")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> PipelinePage:
     """The runs, newest first."""
@@ -95,6 +108,9 @@ async def get_step(segue: SegueDep, pipeline_id: PipelineId, number: int) -> Ste
 async def abort_pipeline(
     segue: SegueDep, pipeline_id: PipelineId, wanted: Annotated[AbortRequest | None, Body()] = None
 ) -> PipelineDetail:
-    """Stop one run for good; its agent's session is aborted first."""
+    """Stop one run for good; its agent's session is aborted first.
+
+    The answer says how the run ended: it may have been done, or have failed, before it could be stopped.
+    """
     await segue.pipelines.abort(pipeline_id, (wanted or AbortRequest()).reason)
     return await segue.views.pipeline(pipeline_id)

@@ -7,10 +7,14 @@ import hmac
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from segue.interfaces.api.errors import problem
+
+_MOST_DIGITS = 18
+"""A length with more is too large, and need not be made a number."""
 
 
 def is_loopback(host: str) -> bool:
@@ -44,17 +48,23 @@ class Guard:
 
     def _refuse(self, headers: Headers, path: str) -> tuple[int, str] | None:
         host = headers.get("host", "")
-        if self._loopback and not is_loopback(_name_of(f"//{host}")):
+        name = _name_of(f"//{host}")
+        if self._loopback and not is_loopback(name):
             return 403, f'this server answers on loopback only, not to the host name "{host}"'
+        if host and not name:
+            return 403, f'"{host}" is no host name'
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and not _is_page_of(origin, host):
             return 403, f'requests from the web page "{origin}" are refused'
         if self._token is not None and path != "/health" and not self._is_token(headers):
             return 401, "show the server's token: Authorization: Bearer <token>"
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._max_body_bytes:
-            return 413, f"a request may have {self._max_body_bytes} bytes at most"
+        if not length.isdecimal() or len(length) > _MOST_DIGITS or int(length) > self._max_body_bytes:
+            return 413, self._too_large()
         return None
+
+    def _too_large(self) -> str:
+        return f"a request may have {self._max_body_bytes} bytes at most"
 
     def _is_token(self, headers: Headers) -> bool:
         scheme, _, shown = headers.get("authorization", "").partition(" ")
@@ -66,7 +76,7 @@ class Guard:
         )
 
     def _limited(self, receive: Receive) -> Receive:
-        """The body, cut off where it grows past the limit: a length need not be announced."""
+        """The body, refused where it grows past the limit: a length need not be announced."""
         seen = 0
 
         async def limited() -> Message:
@@ -75,7 +85,7 @@ class Guard:
             if message["type"] == "http.request":
                 seen += len(message.get("body", b""))
                 if seen > self._max_body_bytes:
-                    return {"type": "http.disconnect"}
+                    raise HTTPException(413, self._too_large())
             return message
 
         return limited
@@ -86,3 +96,12 @@ def _name_of(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
+
+
+def _is_page_of(origin: str, host: str) -> bool:
+    """True if a page of this very server asks."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and parts.netloc == host

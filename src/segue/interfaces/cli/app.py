@@ -40,19 +40,25 @@ def _show_version(context: typer.Context, wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")] = False,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  # its callback has answered
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None:
     """Run chains of AI coding agents durably, with a checked handoff between them."""
+    if context.invoked_subcommand != "handoff":  # works on documents alone, and logs nothing
+        from segue.interfaces.cli.logs import send_logs_to_stderr
+
+        send_logs_to_stderr(level="debug" if debug else "error")
 
 
 def run_cli(parts: Parts, arguments: list[str] | None = None) -> int:
     """Run one command; gives its exit code. An error is one sentence; --debug adds the traceback."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
+        _check_text(given)
         app(given, obj=parts, prog_name="segue")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
@@ -62,3 +68,12 @@ def run_cli(parts: Parts, arguments: list[str] | None = None) -> int:
         typer.echo(f"segue: {error}", err=True)
         return 2 if isinstance(error, _MISUSE) else 1
     return 0
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Records hold text alone; only documents may have names that are none."""
+    for argument in arguments:
+        if argument == "handoff":
+            return
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise InvalidRequest(f"the argument {argument!a} is not UTF-8 text")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -111,7 +114,6 @@ def demo(
     settings = parts.settings(
         project, data_dir=folder / "data", config_dir=folder / "config", database_url="", backend="scripted"
     )
-    parts.configure_logs(settings, verbose=False)
     screen = console()
     _introduce(project, screen)
     detail, review = asyncio.run(_play(parts, settings, project, screen))
@@ -185,9 +187,11 @@ async def _play(
 
 
 def _introduce(project: Path, screen: Console) -> None:
+    from segue.interfaces.cli.output import safe
+
     screen.print(
         "[bold]Segue[/] runs chains of coding agents and makes the handoff between them a checked thing.\n\n"
-        f"A git repository with a real bug is in [cyan]{project}[/].\n"
+        f"A git repository with a real bug is in [cyan]{safe(str(project))}[/].\n"
         "Two agents work on it, one after the other: a developer, then a reviewer.\n"
         "[dim]They follow a script: no model is called and nothing leaves this machine. What they do to the\n"
         "files, and the tests they run, is real.[/]\n\n"
@@ -231,15 +235,30 @@ def _heart_of(briefing: str) -> str:
     return briefing[start:end].strip() + "\n</handoff-context>" if start >= 0 else briefing
 
 
+def program_name(called: str) -> str:
+    """What to type to call this program again: `segue` if the PATH has it, else as it was called now."""
+    this = Path(called)
+    on_path = shutil.which("segue")
+    if on_path is not None and this.exists() and os.path.samefile(on_path, this):  # noqa: PTH121  # two names
+        return "segue"
+    if this.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m segue"
+    return shlex.quote(called) if os.sep in called else "segue"
+
+
 def _say_what_next(folder: Path, screen: Console) -> None:
+    from segue.interfaces.cli.output import safe
+
+    segue = safe(program_name(sys.argv[0]))
+    data = safe(shlex.quote(str(folder / "data")))
     screen.print(
         "\n[bold]Try next[/]\n"
         "  [dim]the exact briefing and reply:[/]\n"
-        f"    SEGUE_DATA_DIR={folder / 'data'} segue pipelines show 1 --step 2\n"
-        "  [dim]your own agents, in your own project:[/]\n    segue init\n"
+        f"    SEGUE_DATA_DIR={data} {segue} pipelines show 1 --step 2\n"
+        f"  [dim]your own agents, in your own project:[/]\n    {segue} init\n"
         "  [dim]with any program that answers on its standard output:[/]\n"
-        '    segue run quick_fix "..." --command "claude -p"\n'
-        "  [dim]REST and live events on 127.0.0.1:8000:[/]\n    segue serve",
+        f'    {segue} run quick_fix "..." --command "claude -p"\n'
+        f"  [dim]REST and live events on 127.0.0.1:8000:[/]\n    {segue} serve",
         soft_wrap=True,
     )
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segue.interfaces.cli.handoff_files import Document, Inputs, complain, read_inputs
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from segue.domain.handoff import Extraction, Handoff
+    from segue.domain.handoff import Extraction
 
 Paths = Annotated[
     list[str] | None,
@@ -73,6 +70,7 @@ def _print_json(inputs: Inputs, found: list[tuple[Document, Extraction]]) -> Non
 
 def _print_fields(found: list[tuple[Document, Extraction]]) -> None:
     from segue.interfaces.cli.output import console, safe
+    from segue.interfaces.cli.records import draw_record
 
     screen = console()
     for number, (document, extraction) in enumerate(found):
@@ -80,43 +78,7 @@ def _print_fields(found: list[tuple[Document, Extraction]]) -> None:
             screen.print()
         screen.print(f"[bold]{safe(document.path)}[/]  [dim]notation: {extraction.notation}[/]")
         if extraction.handoff is not None:
-            _print_record(screen, extraction.handoff)
+            for line in draw_record(extraction.handoff.model_dump(mode="json")):
+                screen.print(line)
         for note in extraction.notes:
             screen.print(f"[yellow]note:[/] {safe(note)}")
-
-
-def _print_record(screen: Console, handoff: Handoff) -> None:
-    from rich.table import Table
-
-    from segue.interfaces.cli.output import safe
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="cyan")
-    table.add_column(overflow="fold")
-    for name in type(handoff).model_fields:
-        value = getattr(handoff, name)
-        items = value if isinstance(value, tuple) else (value,)
-        for number, item in enumerate(each for each in items if each):
-            label = "" if number else name.replace("_", " ")
-            mark = "- " if isinstance(value, tuple) else ""
-            first, *rest = _describe(item)
-            table.add_row(label, mark + safe(first))
-            for line in rest:
-                table.add_row("", f"    [dim]{safe(line)}[/]")
-    screen.print(table)
-
-
-def _describe(item: Any) -> Iterator[str]:
-    """What an item says, then each of its further parts."""
-    if isinstance(item, str):
-        yield item
-        return
-    parts = dict(item)
-    parts.pop("id", None)  # made from the words; a person has no use for it
-    headline = getattr(item, "headline", "heading" if parts.get("heading") else "text")
-    yield str(parts.pop(headline))
-    for name, part in parts.items():
-        if part is None or part is False or part in ((), ""):
-            continue
-        shown = ", ".join(part) if isinstance(part, tuple) else "yes" if part is True else str(part)
-        yield f"{name.replace('_', ' ')}: {shown}"

@@ -13,11 +13,15 @@ _SETTINGS = """\
 # Settings of Segue for this project. Each can also be set in the environment: SEGUE_BACKEND,
 # SEGUE_STEP_TIMEOUT and so on.
 
-# The program that runs agents whose profile names none, and its options.
+# WHO DOES THE WORK. The built-in agents (developer, senior_reviewer ...) cannot run before this is set: take
+# away the # of the line "backend" and of the one line below it that names your program. An agent sees only
+# PATH, HOME and their like of the environment; pass_env names what else it is handed, such as a key.
 # backend: command
-# backend_options:
-#   command:
-#     command: claude -p --permission-mode acceptEdits
+# backend_options: {command: {command: "claude -p --permission-mode acceptEdits", \
+pass_env: [ANTHROPIC_API_KEY]}}
+# backend_options: {command: {command: "codex exec --sandbox workspace-write -", pass_env: [OPENAI_API_KEY]}}
+# backend_options: {command: {command: "opencode run", pass_env: [ANTHROPIC_API_KEY, OPENAI_API_KEY]}}
+# backend_options: {command: {command: "gemini --approval-mode auto_edit", pass_env: [GEMINI_API_KEY]}}
 
 # Seconds a step may take before its agent is stopped.
 step_timeout: 600
@@ -28,13 +32,27 @@ _CATALOG = """\
 # `segue agents list` and `segue templates list` show what is on offer.
 
 agents:
-  helper:
-    description: An agent of this project; it shows the shape of one.
+  sample:
+    description: Calls no model and does no work; it shows the shape of an agent.
     # `command` runs any program: the briefing comes on its standard input, its reply is its standard output.
-    # Put your agent's own command here, for example [claude, -p] or [codex, exec, "-"].
+    # This one is a few lines of shell. Put your agent's own command in their place, for example
+    # [claude, -p], [codex, exec, "-"], [opencode, run] or [gemini].
     backend: command
     options:
-      command: [cat]
+      command:
+        - sh
+        - -c
+        - |
+          cat >/dev/null
+          cat <<'END'
+          outcome: partial
+          what_was_done:
+            - Read the briefing. This agent is only a sample, so nothing else was done
+          blockers:
+            - No model stands behind this agent
+          suggested_next_steps:
+            - Put the command of a real agent into .segue/catalog.yaml
+          END
     system_prompt_additions: |
       You know this project. Keep changes small, and run the tests.
 
@@ -42,7 +60,7 @@ templates:
   ask:
     description: One agent, one answer.
     steps:
-      - agent: helper
+      - agent: sample
         description: Do what the task says, and hand off what you did.
 """
 
@@ -69,4 +87,5 @@ def init(
             typer.echo(f"wrote {path}")
     except OSError as error:
         raise SegueError(f"cannot write {folder}: {error.strerror}") from error
-    typer.echo('next: look at segue agents list, then try: segue run ask "Say hello"')
+    typer.echo('next: segue run ask "Say hello"     # the sample agent of catalog.yaml, without a model')
+    typer.echo('then: set "backend" in segue.yaml, and: segue run quick_fix "..."')

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from segue.domain.audit import FINAL_KINDS, AuditEntry
-from segue.interfaces.cli.output import STYLES, duration, plain_table, safe, styled
+from segue.interfaces.cli.output import STYLES, duration, plain_table, printable, safe, styled
 
 if TYPE_CHECKING:
     from segue.application.app import Segue
@@ -84,7 +84,7 @@ class _LiveTable:
             table.add_row(
                 mark,
                 str(step.order_index + 1),
-                Text(step.agent_name, style="bold" if running else ""),
+                Text(printable(step.agent_name), style="bold" if running else ""),
                 Text(step.status, style=STYLES[step.status]),
                 duration(step.started_at, step.finished_at),
                 Text.from_markup(_remark(step)),
@@ -110,10 +110,11 @@ class _Lines:
         for step in detail.steps:
             if self._seen[step.id] != step.status:
                 self._seen[step.id] = step.status
-                took = f" after {duration(step.started_at, step.finished_at)}" if step.finished_at else ""
+                took = duration(step.started_at, step.finished_at) if step.finished_at else ""
                 remark = _remark(step)
                 self._console.print(
-                    f"{step.order_index + 1} {step.agent_name}: {styled(step.status)}{took}"
+                    f"{step.order_index + 1} {safe(step.agent_name)}: {styled(step.status)}"
+                    + (f" after {took}" if took else "")
                     + (f"  {remark}" if remark else ""),
                     soft_wrap=True,
                 )

@@ -26,6 +26,10 @@ class CliSettings(Protocol):
     def backend(self) -> str | None: ...
     @property
     def data_dir(self) -> Path: ...
+    @property
+    def log_level(self) -> str: ...
+    @property
+    def log_format(self) -> str: ...
 
 
 class TokenCounter(Protocol):
@@ -52,10 +56,6 @@ class Parts(Protocol):
 
     def catalog(self, settings: CliSettings) -> CatalogSource:
         """The catalog alone."""
-        ...
-
-    def configure_logs(self, settings: CliSettings, *, verbose: bool) -> None:
-        """Say where log events go and how they look."""
         ...
 
     def token_counter(self, model: str | None) -> TokenCounter:

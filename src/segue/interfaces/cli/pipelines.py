@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segue.domain.errors import SegueError
 from segue.interfaces.cli.foreground import EXIT_CODES, conclude, run_in_foreground
 from segue.interfaces.cli.parts import parts_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Look at pipelines and steer them.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the same shape as REST.")]
-Id = Annotated[int, typer.Argument(help="The pipeline's id.", metavar="ID", min=1)]
+Id = Annotated[int, typer.Argument(help="The pipeline's id.", metavar="ID", min=1, max=2**31 - 1)]
 
 
 @app.command("list")
@@ -29,7 +30,9 @@ def list_pipelines(
     template: Annotated[str | None, typer.Option(help="Only those of this template.")] = None,
     text: Annotated[str | None, typer.Option("--text", "-q", help="Words in title or prompt.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 20,
-    before: Annotated[int | None, typer.Option(help="Only those with a smaller id.")] = None,
+    before: Annotated[
+        int | None, typer.Option(help="Only those with a smaller id.", min=1, max=2**31 - 1)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """The pipelines, newest first."""
@@ -148,13 +151,17 @@ def abort_pipeline(
 ) -> None:
     """Stop a pipeline for good, wherever it runs; its agent is stopped first."""
 
-    async def abort() -> None:
+    async def abort() -> PipelineDetail:
         parts = parts_of(context)
         async with parts.open(parts.settings()) as segue:
             await segue.pipelines.abort(pipeline_id, reason)
+            return await segue.views.pipeline(pipeline_id)
 
-    asyncio.run(abort())
-    typer.echo(f"pipeline {pipeline_id} is aborted")
+    status = asyncio.run(abort()).status
+    if status == "aborted":
+        typer.echo(f"pipeline {pipeline_id} is aborted")
+    else:
+        raise SegueError(f"pipeline {pipeline_id} is {status}: it ended before it could be aborted")
 
 
 @app.command("resume")
@@ -162,7 +169,6 @@ def resume_pipeline(context: typer.Context, pipeline_id: Id, as_json: Json = Fal
     """Go on here with a pipeline that was interrupted, from the first step that is not done."""
     parts = parts_of(context)
     settings = parts.settings()
-    parts.configure_logs(settings, verbose=False)
 
     async def resume(segue: Segue) -> int:
         await segue.pipelines.resume(pipeline_id)
@@ -201,7 +207,7 @@ def _print_step(step: StepDetail, screen: Console) -> None:
         )
         took = duration(each.started_at, each.finished_at)
         shown = "running" if each.status in ("opening", "sending", "sent", "replied") else each.status
-        screen.print(f"{styled(shown)} on {each.backend}, {took}")
+        screen.print(f"{styled(shown)} on {safe(each.backend)}" + (f", {took}" if took else ""))
         if each.error:
             screen.print(f"[red]{safe(each.error)}[/]")
         screen.print(f"\n[bold]briefing, as sent[/]\n{safe(each.text)}")

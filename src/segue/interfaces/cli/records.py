@@ -31,17 +31,23 @@ def print_handoff(
     outcome = str(metadata.get("outcome") or "")
     if outcome:
         title += f" · [{_OUTCOMES.get(outcome, 'dim')}]{safe(outcome)}[/]"
-    screen.print(Panel(Group(*_lines(metadata)), title=title, title_align="left", border_style="green"))
+    said = {
+        name: [each for each in value if not _is_talk(each)] if isinstance(value, list) else value
+        for name, value in metadata.items()
+        if name != "outcome"  # stands in the title
+    }
+    screen.print(Panel(Group(*draw_record(said)), title=title, title_align="left", border_style="green"))
 
 
-def _lines(metadata: Mapping[str, Any]) -> Iterator[RenderableType]:
+def draw_record(metadata: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """The name of every field that holds something, and below it what it holds."""
     for name, value in metadata.items():
-        items = [value] if isinstance(value, str) else [each for each in value or () if not _is_talk(each)]
-        if name == "outcome" or not items:
+        items = value if isinstance(value, list | tuple) else [value]
+        if all(item in (None, "") for item in items):
             continue
         yield Text(name.replace("_", " "), style="bold")
         for item in items:
-            yield Padding(Text.assemble("• ", _statement(item)), (0, 0, 0, 1))
+            yield Padding(Text.assemble("- ", _statement(item)), (0, 0, 0, 1), expand=False)
 
 
 def _is_talk(item: Any) -> bool:
@@ -53,15 +59,20 @@ def _statement(item: Any) -> Text:
     """The words of an item, its further parts dimmed behind them."""
     if not isinstance(item, Mapping):
         return Text(_plain(item))
-    first, *others = (key for key in item if key not in _NOT_SHOWN)
-    text = Text(_plain(item[first]))
-    for key in others:
-        if item[key] not in (None, "", []) and item[key] is not False:
-            text.append(f"  {key.replace('_', ' ')}: {_plain(item[key])}", style="dim")
+    text = Text()
+    for key, value in item.items():
+        if key in _NOT_SHOWN or value in (None, "", []) or value is False:
+            continue
+        if text:
+            text.append(f"  {key.replace('_', ' ')}: {_plain(value)}", style="dim")
+        else:
+            text.append(_plain(value))
     return text
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(_plain(each) for each in value)
+    if value is True:
+        return "yes"
     return printable(str(value))  # no markup is read in a Text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segue.domain.errors import InvalidRequest
 from segue.interfaces.cli.foreground import run_in_foreground
 from segue.interfaces.cli.parts import parts_of
 
@@ -33,22 +34,29 @@ def run(
             help='Use this command as every such agent, for example "claude -p"; sets --backend command.'
         ),
     ] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds a step may take.", min=0.001)] = None,
+    pass_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pass-env",
+            metavar="NAME",
+            help="Hand this environment variable on to --command, for example ANTHROPIC_API_KEY; repeatable.",
+        ),
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds a step may take.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the ended run as JSON, and nothing else.")
     ] = False,
 ) -> None:
     """Run a pipeline here and now, and watch it. Ctrl-C aborts it and its agent."""
     parts = parts_of(context)
-    options = None if command is None else {"command": {"command": command}}
+    options = _options_of(command, pass_env or [])
     settings = parts.settings(
         directory,
         backend=backend or ("command" if command else None),
         backend_options=options,
         step_timeout=timeout,
     )
-    parts.configure_logs(settings, verbose=False)
-    text = typer.get_text_stream("stdin").read() if prompt == "-" else prompt
+    text = _read_prompt() if prompt == "-" else prompt
 
     async def submit(segue: Segue) -> int:
         from segue.application.pipelines import Submission
@@ -59,3 +67,27 @@ def run(
         return (await segue.pipelines.submit(wanted)).id
 
     raise typer.Exit(asyncio.run(run_in_foreground(parts, settings, submit, as_json=as_json)))
+
+
+def _options_of(command: str | None, pass_env: list[str]) -> dict[str, dict[str, str | list[str]]] | None:
+    """The options of the back end `command`; none if it is not asked for."""
+    if wrong := [name for name in pass_env if not name or "=" in name or "\0" in name]:
+        raise InvalidRequest(f'--pass-env takes the name of a variable, and "{wrong[0]}" is none')
+    if command is None:
+        if pass_env:
+            raise InvalidRequest(
+                '--pass-env goes with --command; for an agent with a profile, set "pass_env" in its options'
+            )
+        return None
+    return {"command": {"command": command} | ({"pass_env": pass_env} if pass_env else {})}
+
+
+def _read_prompt() -> str:
+    given = typer.get_binary_stream("stdin").read()
+    try:
+        text = given.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"the task on standard input is not UTF-8 text (byte {error.start})") from error
+    if "\0" in text:
+        raise InvalidRequest("the task on standard input holds a NUL character, which no text may")
+    return text

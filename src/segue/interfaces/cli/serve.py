@@ -24,10 +24,12 @@ def serve(
 ) -> None:
     """Serve REST on 127.0.0.1:8000 and run pipelines; what a crash interrupted goes on by itself."""
     from segue.interfaces.api.security import is_loopback
+    from segue.interfaces.cli.logs import send_logs_to_stderr
 
     parts = parts_of(context)
     settings = parts.settings(host=host, port=port, backend=backend)
-    parts.configure_logs(settings, verbose=True)
+    debug = bool(context.find_root().params.get("debug"))
+    send_logs_to_stderr(level="debug" if debug else settings.log_level, form=settings.log_format)
     if not is_loopback(settings.host) and not settings.api_token:
         raise SettingsError(
             f"listening on {settings.host} would let others run commands here: set SEGUE_API_TOKEN first, or "
