@@ -158,11 +158,13 @@ class YamlCatalog:
 def find_project(start: Path) -> Path | None:
     """The `.segue` folder of the project around a folder, or none.
 
-    It names commands that are run, so it must be the user's own: the search ends at the user's home and at
-    the first folder of somebody else, such as /tmp.
+    It names commands that are run. The one in the folder itself is taken as it is, since the user went there;
+    above it, the search ends at the user's home and at the first folder of somebody else, such as /tmp.
     """
     resolved = start.expanduser().resolve()
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111  # raises nothing where there is none
+    if (resolved / PROJECT_FOLDER).is_dir():
+        return resolved / PROJECT_FOLDER
     for folder in (resolved, *resolved.parents):
         if not _is_own(folder):
             return None

@@ -228,7 +228,8 @@ def _fenced(found: Found, text: str, kind: str, start: int, end: int) -> Node | 
         if text[begin : begin + 1] in ("{", "["):
             node = read_json(text, begin, end)[0]
         elif kind in ("yaml", "yml") or _looks_like_yaml(text, begin, end):
-            node = next(iter(read_yaml(text, start, end)), None) or _nothing()
+            # The line end before the closing fence belongs to the document: a text may end with it.
+            node = next(iter(read_yaml(text, start, end + 1)), None) or _nothing()
         else:
             return None
     except Refused as refused:
