@@ -91,6 +91,8 @@ def _rest(handoff: Handoff) -> Iterator[Group]:
         items = list(enumerate(getattr(handoff, name)))
         yield from _list_group(f"### {heading}\n\n", name, items, write, rank)
     for at, section in enumerate(handoff.other_sections):
+        if not section.heading:
+            continue  # What was said before the first heading is chatter; it stays in the record.
         opening = f"### {neutralise_line(section.heading)}\n\n"
         yield from _text_group(opening, f"other_sections[{at}]", section.text, rank=9, label="other sections")
 
