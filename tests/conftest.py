@@ -13,7 +13,6 @@ from hypothesis import settings
 from segue.adapters.storage.database import SqlDatabase, open_database
 from tests.postgres import new_database, running_postgres
 
-
 # The same examples in every run, so that a commit is green or red and never by chance. To look for new ones:
 # HYPOTHESIS_PROFILE=explore .venv/bin/pytest tests/handoff
 settings.register_profile("steady", derandomize=True, deadline=None)
