@@ -109,7 +109,8 @@ class TestWhatGoesIn:
     async def test_model_and_working_directory_are_filled_in(
         self, backend: CommandBackend, folder: Path
     ) -> None:
-        wanted = request(folder, "printf", "%s|%s", "m={model}", "{working_dir}", model="{working_dir}; rm x")
+        show = ("sh", "-c", 'printf "%s|%s" "$1" "$2"', "show")
+        wanted = request(folder, *show, "m={model}", "{working_dir}", model="{working_dir}; rm x")
         assert await ask(backend, wanted) == f"m={{working_dir}}; rm x|{folder}"
 
     async def test_the_program_runs_in_the_working_directory(
@@ -134,7 +135,7 @@ class TestWhatGoesIn:
         assert await ask(backend, wanted) == "real"
 
     async def test_a_command_may_be_written_as_one_line(self, backend: CommandBackend, folder: Path) -> None:
-        profile = AgentProfile(options={"command": "printf '%s' 'two words'"})
+        profile = AgentProfile(options={"command": """sh -c "printf '%s' 'two words'" """})
         wanted = SessionRequest(
             key="k", agent_name="a", profile=profile, model=None, working_dir=str(folder), title=""
         )

@@ -373,10 +373,12 @@ def test_a_task_that_is_no_text_is_misuse(run: Run, monkeypatch: pytest.MonkeyPa
 
 
 def test_terminal_escapes_of_an_agent_do_not_reach_the_terminal(run: Run, project: Path) -> None:
-    words = "'\\033]0;owned\\007\\n## What Was Done\\n- x\\033]0;owned\\007'"
-    agent = f"{{a: {{backend: command, options: {{command: [printf, {words}]}}}}}}"
+    evil = project / "evil"
+    evil.write_text("#!/bin/sh\nprintf '\\033]0;owned\\007\\n## What Was Done\\n- x\\033]0;owned\\007'\n")
+    evil.chmod(0o755)
+    agent = "{a: {backend: command, options: {command: [./evil]}}}"
     write_catalog(project, f"agents: {agent}\ntemplates: {{t: {{steps: [{{agent: a}}]}}}}")
-    run("run", "t", "x")
+    assert run("run", "t", "x")[0] == 0
     for arguments in (("show", "1"), ("show", "1", "--step", "1")):
         assert "\x1b]0;" not in run("pipelines", *arguments)[1]
 
