@@ -248,7 +248,7 @@ class TestHowItEnds:
         self, backend: CommandBackend, folder: Path
     ) -> None:
         with pytest.raises(AgentFailed, match="more than max_reply_bytes"):
-            await ask(backend, shell(folder, "yes; sleep 60", max_reply_bytes=1000))
+            await ask(backend, shell(folder, "while :; do echo flood; done", max_reply_bytes=1000))
 
     async def test_output_that_is_no_utf_8_is_read_with_marks_in_the_bad_places(
         self, backend: CommandBackend, folder: Path

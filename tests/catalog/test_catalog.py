@@ -328,10 +328,13 @@ class TestFolders:
     def test_a_folder_of_somebody_else_supplies_no_commands(
         self, project_dir: Path, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert find_project(project) == project_dir
+        inside = project / "src"
+        inside.mkdir()
+        assert find_project(inside) == project_dir
         me = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-        assert find_project(project) is None
+        assert find_project(inside) is None
+        assert find_project(project) == project_dir, "the user went into this very folder"
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
     def test_the_search_ends_at_the_first_folder_of_somebody_else(self, tmp_path: Path) -> None:
