@@ -132,6 +132,8 @@ class Pipelines:
             broken = error
             await _insist(lambda: self._break(lease, broken))
             return False
+        finally:
+            self._endings.let_go(lease)
 
     async def _take_turn(self, lease: Lease) -> bool:
         async with self._database.begin() as work:

@@ -62,7 +62,6 @@ class StepMoves:
                 self.endings.hold(lease, agent)
                 attempt, agent = await self.await_reply(lease, pipeline, attempt, agent)
                 await self.accept_handoff(lease, attempt, agent)
-                self.endings.let_go(lease)
                 return
             except SessionLost as error:
                 if lost == self._limits.lost_sessions:

@@ -28,11 +28,6 @@ def downgrade(connection: Connection, revision: str) -> None:
     command.downgrade(_config(connection), revision)
 
 
-def make_revision(connection: Connection, number: str, message: str) -> None:
-    """Write a new file from the difference between the tables and a database that is up to date."""
-    command.revision(_config(connection), message, autogenerate=True, rev_id=number)
-
-
 def newest_revision() -> str | None:
     """The last revision in the folder."""
     return ScriptDirectory.from_config(_config(None)).get_current_head()
