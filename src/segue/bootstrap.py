@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from segue.application.app import Segue
+from segue.application.backends import AgentBackend
 from segue.application.briefings import Briefer
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
-from segue.application.ports import AgentBackend
 from segue.application.steps import StepMoves
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import StorageError

@@ -9,7 +9,7 @@ from typing import Any
 
 from segue.adapters.backends.scripted import ScriptedBackend
 from segue.application.app import Segue
-from segue.application.ports import AgentBackend
+from segue.application.backends import AgentBackend
 from segue.application.views import PipelineDetail
 from segue.application.workers import WorkerPolicy
 from segue.bootstrap import open_segue

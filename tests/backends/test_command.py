@@ -18,8 +18,8 @@ import pytest
 
 from segue.adapters.backends import supervised
 from segue.adapters.backends.command import CommandBackend
+from segue.application.backends import Message, SessionRequest
 from segue.application.pipelines import Submission
-from segue.application.ports import Message, SessionRequest
 from segue.domain.catalog import AgentProfile, TemplateStep
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
@@ -375,7 +375,7 @@ class TestOnceAndOnlyOnce:
         starter.write_text(
             "import asyncio, os, sys\nfrom pathlib import Path\n"
             "from segue.adapters.backends.command import CommandBackend\n"
-            "from segue.application.ports import Message, SessionRequest\n"
+            "from segue.application.backends import Message, SessionRequest\n"
             "from segue.domain.catalog import AgentProfile\n"
             "async def main():\n"
             "    b = CommandBackend(sessions_dir=Path(sys.argv[1]))\n"

@@ -10,8 +10,8 @@ from typing import Any
 import psutil
 import pytest
 
+from segue.application.backends import Message, SessionRequest
 from segue.application.pipelines import Submission
-from segue.application.ports import Message, SessionRequest
 from segue.application.views import PipelineDetail
 from segue.domain.catalog import AgentProfile, TemplateStep
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
-from segue.application.ports import Backends, CatalogSource, EventFeed, Views
+from segue.application.ports import CatalogSource, EventFeed, Views
 from segue.application.workers import Workers
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from segue.application.ports import Backends, Clock, Database, UnitOfWork
+from segue.application.backends import Backends
+from segue.application.ports import Clock, Database, UnitOfWork
 from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError
 from segue.domain.pipeline import Agent, AttemptStatus, Lease, StepStatus

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
 from segue.domain.audit import AuditEntry, AuditKind
-from segue.domain.catalog import AgentProfile, Catalog, Plan
+from segue.domain.catalog import Catalog, Plan
 from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline
 from segue.domain.sessions import Reason
 
@@ -20,93 +20,6 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present moment, in UTC."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SessionRequest:
-    """All that a back end needs to open a session."""
-
-    key: str
-    """Opening twice with the same key gives the same session."""
-    agent_name: str
-    profile: AgentProfile
-    model: str | None
-    working_dir: str
-    title: str
-    """For people who look into the back end itself."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Message:
-    """What is said to an agent."""
-
-    id: str
-    """Sending twice with the same id delivers once."""
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reply:
-    """What the agent wrote."""
-
-    text: str
-
-
-class AgentBackend(Protocol):
-    """A program that runs agent sessions. Every failure is a `BackendError` with one clear sentence."""
-
-    @property
-    def local_sessions(self) -> bool:
-        """True if a session can be reached from this machine alone."""
-        ...
-
-    async def open(self, request: SessionRequest) -> str:
-        """Open a session, or find the one that this request opened before; gives its reference."""
-        ...
-
-    async def send(self, request: SessionRequest, session: str, message: Message) -> None:
-        """Deliver a message unless it was delivered before; returns before the reply."""
-        ...
-
-    async def wait(self, session: str, message_id: str) -> Reply:
-        """The reply to a message; `SessionLost` if nobody is there to give it."""
-        ...
-
-    async def abort(self, session: str) -> None:
-        """Stop whatever the session is doing, with every process it started; safe to repeat."""
-        ...
-
-    async def close(self, session: str) -> None:
-        """Forget the session; safe to repeat."""
-        ...
-
-    async def leftovers(self) -> Collection[str]:
-        """Sessions that left something on this machine, by reference; empty if it keeps nothing here."""
-        ...
-
-    async def shutdown(self) -> None:
-        """Segue stops: let go of what lives in this process, leave what can live on."""
-        ...
-
-
-class Backends(Protocol):
-    """The back ends by name, made when first used."""
-
-    def get(self, name: str | None, agent_name: str) -> tuple[str, AgentBackend]:
-        """The back end with this name; gives the name too. `BackendUnavailable` if there is none."""
-        ...
-
-    def with_leftovers(self) -> Collection[AgentBackend]:
-        """The back ends that have left something on this machine."""
-        ...
-
-    def states(self) -> Mapping[str, str]:
-        """Back end -> `ready` or `in use`."""
-        ...
-
-    async def shutdown(self) -> None:
-        """Shut down every back end that was used."""
         ...
 
 

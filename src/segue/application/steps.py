@@ -16,14 +16,12 @@ from uuid import uuid4
 
 import structlog
 
+from segue.application.backends import Message, Reply, SessionRequest
 from segue.application.briefings import Briefer
 from segue.application.endings import Endings
 from segue.application.ports import (
-    Message,
     NewAttempt,
     NewHandoff,
-    Reply,
-    SessionRequest,
     UnitOfWork,
 )
 from segue.domain.audit import AuditKind

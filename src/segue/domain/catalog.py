@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from segue.domain.errors import UnknownName
+from segue.domain.permissions import PermissionRule
 
 
 class Entry(BaseModel):
@@ -29,6 +30,8 @@ class AgentProfile(Entry):
     """Standing orders, given to the agent before every briefing."""
     timeout: float | None = Field(default=None, gt=0, le=1e9)
     """Seconds a step of this agent may take."""
+    permissions: tuple[PermissionRule, ...] = ()
+    """Rules of its own, after Segue's: no writing outside the workspace, no pushing."""
     options: Mapping[str, Any] = Field(default_factory=dict)
     """What the back end itself wants to know; checked against the back end's own list."""
 

@@ -1,15 +1,16 @@
-"""The programs that are driven: a table name -> dotted path, loaded when used."""
+"""The programs that are driven: by name, by a plugin's entry point, or by dotted path; loaded when used."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
-from segue.application.ports import AgentBackend
+from segue.application.backends import AgentBackend, Backends
 from segue.domain.errors import BackendUnavailable, UnknownName
 
 BACKENDS = {
@@ -18,21 +19,33 @@ BACKENDS = {
 }
 
 
-def backend_class(name: str) -> Any:
+def backend_class(name: str) -> type[AgentBackend]:
     """The class of a back end."""
-    if name not in BACKENDS:
-        raise UnknownName("back end", name, BACKENDS)
-    module, _, attribute = BACKENDS[name].partition(":")
-    return getattr(import_module(module), attribute)
+    place = BACKENDS.get(name) or (name if ":" in name else plugins().get(name))
+    if place is None:
+        raise UnknownName("back end", name, {*BACKENDS, *plugins()})
+    module, _, attribute = place.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise BackendUnavailable(f'the back end "{name}" cannot be loaded from {place}: {error}') from error
+    if not (isinstance(found, type) and issubclass(found, AgentBackend)):
+        raise BackendUnavailable(f'the back end "{name}" is wrong: {place} is no subclass of AgentBackend')
+    return found
+
+
+@cache
+def plugins() -> Mapping[str, str]:
+    """Back ends that installed packages offer: name -> dotted path."""
+    return {point.name: point.value for point in entry_points(group="segue.backends")}
 
 
 def options_model(name: str) -> type[BaseModel]:
     """What may stand under `options` in the profile of an agent on this back end."""
-    model: type[BaseModel] = backend_class(name).Options
-    return model
+    return backend_class(name).Options
 
 
-class LoadedBackends:
+class LoadedBackends(Backends):
     """The back ends that were used so far. `given` ones stand ready already, as in tests."""
 
     def __init__(self, *, sessions_dir: Path, given: Mapping[str, AgentBackend] | None = None) -> None:

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from segue.adapters.backends import supervised
-from segue.application.ports import Message, Reply, SessionRequest
+from segue.application.backends import AgentBackend, Capabilities, Message, Reply, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
 _ALWAYS_PASSED = (
@@ -64,13 +64,14 @@ class CommandOptions(BaseModel):
     """A longer reply is a failure."""
 
 
-class CommandBackend:
+class CommandBackend(AgentBackend):
     """Runs one process for each message. A session is a folder, with a folder for each message in it."""
 
     Options = CommandOptions
-    local_sessions = True
+    capabilities = Capabilities(resume=True)
 
     def __init__(self, *, sessions_dir: Path, patience: float = 3.0) -> None:
+        super().__init__(sessions_dir=sessions_dir)
         self._root = sessions_dir / "command"
         self._patience = patience
         """Seconds that a program has between being asked to end and being killed."""

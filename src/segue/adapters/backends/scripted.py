@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from segue.application.ports import Message, Reply, SessionRequest
+from segue.application.backends import AgentBackend, Message, Reply, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
 
 _GONE = "its scripted session ended with the process it lived in"
@@ -76,11 +76,10 @@ class ScriptedOptions(BaseModel):
     """A YAML file that maps agent names to lists of actions, used where `actions` is empty."""
 
 
-class ScriptedBackend:
+class ScriptedBackend(AgentBackend):
     """Plays scripts in this process: a session dies with Segue, as a good test of recovery needs."""
 
     Options = ScriptedOptions
-    local_sessions = True
 
     def __init__(
         self,
@@ -140,10 +139,6 @@ class ScriptedBackend:
         self._numbers.pop(session, None)
         for message_id in self._messages.pop(session, ()):
             del self._tasks[message_id]
-
-    async def leftovers(self) -> Collection[str]:
-        """Nothing: a session lives and dies in its process."""
-        return ()
 
     async def shutdown(self) -> None:
         """Stop every script."""

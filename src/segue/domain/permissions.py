@@ -1,0 +1,100 @@
+"""What an agent may do: rules by tool and target, the last one that fits decides.
+
+The rules guard against mistakes, not against malice: a shell command can do anything in a way that no pattern
+foresees. Where an agent brings a sandbox of its own, its back end turns that on too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import translate
+from functools import lru_cache
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Tool(StrEnum):
+    """The kinds of tool, whatever an agent calls them."""
+
+    READ = "read"
+    EDIT = "edit"
+    SHELL = "shell"
+    FETCH = "fetch"
+    MCP = "mcp"
+    OTHER = "other"
+
+
+class Verdict(StrEnum):
+    """What a rule says."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"
+    """A person decides, through an approval."""
+
+
+class PermissionRule(BaseModel):
+    """One rule of a policy."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    tool: Tool | Literal["*"] = "*"
+    """The kind of tool, or * for all."""
+    pattern: str = "*"
+    """Shell-like: of a command's text, or of a path, relative inside the workspace and absolute outside."""
+    action: Verdict
+    """allow, deny or ask."""
+
+    def fits(self, tool: Tool, target: str) -> bool:
+        """True if the rule speaks of this."""
+        return self.tool in ("*", tool) and _compiled(self.pattern).match(target) is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Access:
+    """What an agent wants to do."""
+
+    tool: Tool
+    targets: tuple[str, ...] = ()
+    """Paths, or the command, or the address; empty if it is not known."""
+
+
+DEFAULT_RULES = (
+    PermissionRule(action=Verdict.ALLOW),
+    PermissionRule(tool=Tool.EDIT, pattern="/*", action=Verdict.DENY),
+    PermissionRule(tool=Tool.SHELL, pattern="*git push*", action=Verdict.DENY),
+    PermissionRule(tool=Tool.SHELL, pattern="*git * push*", action=Verdict.DENY),
+)
+"""Everything, but no writing outside the workspace and no pushing. A profile's own rules come after these."""
+
+
+def decide(rules: Sequence[PermissionRule], access: Access, workspace: str) -> Verdict:
+    """What the rules say; of several targets, the strictest verdict counts."""
+    found = {
+        _verdict(rules, access.tool, _as_written(access.tool, target, workspace))
+        for target in access.targets or ("",)
+    }
+    return next(v for v in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW) if v in found)
+
+
+def _verdict(rules: Sequence[PermissionRule], tool: Tool, target: str) -> Verdict:
+    return next((rule.action for rule in reversed(rules) if rule.fits(tool, target)), Verdict.ASK)
+
+
+def _as_written(tool: Tool, target: str, workspace: str) -> str:
+    """The target as patterns speak of it; a path through `..` or a link is what it leads to."""
+    if tool not in (Tool.READ, Tool.EDIT) or not target:
+        return target
+    root = os.path.realpath(workspace)
+    path = os.path.realpath(os.path.join(root, target))  # noqa: PTH118  # a plain text is wanted
+    inside = path == root or path.startswith(root + os.sep)
+    return os.path.relpath(path, root) if inside else path
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern))
