@@ -60,8 +60,10 @@ async def open_segue(
     make_data_dir(settings)
     database = await open_database(settings.main_database_url)
     try:
-        feed = SharedFeed(database.views)
-        database.on_commit = feed.wake
+        views = database.views
+        feed = SharedFeed(views.entries_after, views.last_entry_id)
+        activity = SharedFeed(views.activity_after, views.last_activity_id)
+        database.on_commit = [feed.wake, activity.wake]
         loaded = LoadedBackends(sessions_dir=settings.sessions_dir, given=backends)
         clock = SystemClock()
         limits = Limits(step_timeout=settings.step_timeout)
@@ -83,6 +85,7 @@ async def open_segue(
             pipelines=pipelines,
             views=database.views,
             feed=feed,
+            activity=activity,
             catalog=catalog,
             workers=workers,
             backends=loaded,

@@ -128,7 +128,7 @@ class TestCommit:
 
     async def test_readers_are_woken_after_a_commit_and_not_before(self, database: SqlDatabase) -> None:
         woken: list[int] = []
-        database.on_commit = lambda: woken.append(1)
+        database.on_commit = [lambda: woken.append(1)]
         async with database.begin() as work:
             await work.pipelines.add(new_pipeline())
             assert woken == []
@@ -398,6 +398,7 @@ def new_attempt(pipeline: Pipeline) -> NewAttempt:
         backend="scripted",
         key="k",
         message_id="m",
+        token="t",
         briefing="b",
         carry_over="",
         parent_id=None,

@@ -1,4 +1,4 @@
-"""Audit entries to live subscribers, without a gap, from any id on.
+"""Audit entries, or activity, to live subscribers: without a gap, from any id on.
 
 The database is the only source. One reader a process looks for new entries, at once after a commit of this
 process and every now and then for those of others, and keeps the last ones at hand; subscribers are served
@@ -13,12 +13,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from segue.application.ports import Views
-from segue.domain.audit import AuditEntry
 from segue.domain.errors import StorageError
 
 log = structlog.get_logger()
@@ -30,18 +28,41 @@ _PAUSE = 0.02
 """Seconds between two reads: commits come in bursts, and one read takes them all."""
 
 
-class SharedFeed:
-    """Follows the audit trail while anybody subscribes."""
+class Numbered(Protocol):
+    """What can be followed: rows whose ids are their order."""
 
-    def __init__(self, views: Views, *, look_seconds: float = 0.5) -> None:
-        self._views = views
+    @property
+    def id(self) -> int: ...
+    @property
+    def pipeline_id(self) -> int | None: ...
+
+
+E = TypeVar("E", bound=Numbered)
+
+
+class ReadAfter(Protocol[E]):
+    """Reads what comes after an id, in order."""
+
+    def __call__(
+        self, after: int, /, *, pipeline_id: int | None = None, limit: int = 500
+    ) -> Awaitable[list[E]]: ...
+
+
+class SharedFeed(Generic[E]):
+    """Follows one table while anybody subscribes."""
+
+    def __init__(
+        self, read_after: ReadAfter[E], read_last: Callable[[], Awaitable[int]], *, look_seconds: float = 0.5
+    ) -> None:
+        self._read_after = read_after
+        self._read_last = read_last
         self._look_seconds = look_seconds
         self._subscribers = 0
         self._reader: asyncio.Task[None] | None = None
         self._committed = asyncio.Event()
         self._news = asyncio.Condition()
         self._beginning = asyncio.Lock()
-        self._recent: deque[AuditEntry] = deque(maxlen=_AT_HAND)
+        self._recent: deque[E] = deque(maxlen=_AT_HAND)
         self._first = 0
         """Every entry with an id above this and up to `_last` is at hand."""
         self._last = 0
@@ -53,12 +74,12 @@ class SharedFeed:
     @asynccontextmanager
     async def subscribe(
         self, *, after: int | None = None, pipeline_id: int | None = None
-    ) -> AsyncIterator[AsyncIterator[AuditEntry]]:
+    ) -> AsyncIterator[AsyncIterator[E]]:
         """All entries after an id; from now on if none is given."""
         self._subscribers += 1
         try:
             async with self._beginning:
-                newest = await self._patiently(self._views.last_entry_id)
+                newest = await self._patiently(self._read_last)
                 if self._reader is None:
                     self._first = self._last = newest
                     self._recent.clear()
@@ -75,7 +96,7 @@ class SharedFeed:
     async def _read(self) -> None:
         while True:
             self._committed.clear()
-            page = await self._patiently(partial(self._views.entries_after, self._last, limit=_PAGE))
+            page = await self._patiently(partial(self._read_after, self._last, limit=_PAGE))
             if page:
                 async with self._news:
                     for entry in page:
@@ -101,7 +122,7 @@ class SharedFeed:
                 log.warning("feed_interrupted", error=str(error))
                 await asyncio.sleep(self._look_seconds)
 
-    async def _entries(self, last: int, pipeline_id: int | None) -> AsyncIterator[AuditEntry]:
+    async def _entries(self, last: int, pipeline_id: int | None) -> AsyncIterator[E]:
         while True:
             page = await self._next_page(last, pipeline_id)
             for entry in page:
@@ -109,11 +130,11 @@ class SharedFeed:
                 if pipeline_id is None or entry.pipeline_id == pipeline_id:
                     yield entry
 
-    async def _next_page(self, last: int, pipeline_id: int | None) -> list[AuditEntry]:
+    async def _next_page(self, last: int, pipeline_id: int | None) -> list[E]:
         """What comes after `last`: from the database if it is no longer at hand, else when it comes."""
         if last < self._first:
             known = self._last
-            reading = partial(self._views.entries_after, last, pipeline_id=pipeline_id, limit=_PAGE)
+            reading = partial(self._read_after, last, pipeline_id=pipeline_id, limit=_PAGE)
             if page := await self._patiently(reading):
                 return page
             # Nothing of this pipeline stands between `last` and what was known when we asked.

@@ -8,6 +8,8 @@ from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
 from segue.application.workers import Workers
+from segue.domain.activity import Activity
+from segue.domain.audit import AuditEntry
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,7 +18,8 @@ class Segue:
 
     pipelines: Pipelines
     views: Views
-    feed: EventFeed
+    feed: EventFeed[AuditEntry]
+    activity: EventFeed[Activity]
     catalog: CatalogSource
     workers: Workers
     backends: Backends

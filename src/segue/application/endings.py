@@ -163,3 +163,4 @@ class Endings:
             now = self.clock.now()
             attempt = latest[0].moved(status, error=error, finished_at=now)
             await work.attempts.save(attempt, replace(latest[1], ended_at=now))
+        await work.approvals.void(step_id, self.clock.now())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
+from segue.domain.activity import Activity, ActivityKind
+from segue.domain.approvals import Approval
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Catalog, Plan
 from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline
 from segue.domain.sessions import Reason
+from segue.domain.usage import Usage
 
 
 class Clock(Protocol):
@@ -91,6 +94,15 @@ class AttemptStore(Protocol):
     async def start(self, attempt: NewAttempt) -> tuple[Attempt, Agent]: ...
     async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None: ...
     async def save(self, attempt: Attempt, agent: Agent) -> None: ...
+    async def by_token(self, token: str) -> tuple[Attempt, Agent] | None:
+        """The try that this token opens tools to."""
+        ...
+
+    async def submit(self, attempt_id: int, *, submitted: str | None, blockers: str | None) -> None:
+        """Keep what the agent gave through a tool; none leaves it as it is."""
+        ...
+
+    async def save_usage(self, agent_id: int, usage: Usage) -> None: ...
     async def in_use(self, sessions: Collection[str]) -> Collection[str]:
         """Those of the sessions that have not ended, by reference or key."""
         ...
@@ -106,6 +118,7 @@ class NewAttempt:
     backend: str
     key: str
     message_id: str
+    token: str
     briefing: str
     carry_over: str
     parent_id: int | None
@@ -165,6 +178,52 @@ class Worker:
     heartbeat_at: datetime
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewActivity:
+    """Something that an agent did."""
+
+    kind: ActivityKind
+    pipeline_id: int
+    step_id: int
+    agent_id: int
+    payload: Mapping[str, Any]
+    created_at: datetime
+
+
+class ActivityStore(Protocol):
+    """What agents did."""
+
+    async def add(self, new: Sequence[NewActivity]) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewApproval:
+    """A question to a person."""
+
+    pipeline_id: int
+    step_id: int
+    attempt_id: int
+    request_ref: str
+    title: str
+    created_at: datetime
+
+
+class ApprovalStore(Protocol):
+    """Questions to a person."""
+
+    async def ask(self, new: NewApproval) -> tuple[Approval, bool]:
+        """The approval for this question, and whether it is new: asking again finds the first one."""
+        ...
+
+    async def get(self, approval_id: int) -> Approval: ...
+    async def of_attempt(self, attempt_id: int) -> Collection[Approval]: ...
+    async def pending(self, pipeline_id: int) -> Collection[Approval]: ...
+    async def save(self, approval: Approval) -> None: ...
+    async def void(self, step_id: int, at: datetime) -> None:
+        """Nobody needs an answer any more."""
+        ...
+
+
 class WorkerStore(Protocol):
     """The workers. Removing one frees its pipelines for the others."""
 
@@ -189,6 +248,10 @@ class UnitOfWork(Protocol):
     @property
     def audit(self) -> AuditStore: ...
     @property
+    def activity(self) -> ActivityStore: ...
+    @property
+    def approvals(self) -> ApprovalStore: ...
+    @property
     def workers(self) -> WorkerStore: ...
     async def commit(self) -> None: ...
 
@@ -206,15 +269,25 @@ class Views(Protocol):
         self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500
     ) -> list[AuditEntry]: ...
     async def last_entry_id(self) -> int: ...
+    async def activity_after(
+        self, activity_id: int, *, pipeline_id: int | None = None, limit: int = 500
+    ) -> list[Activity]: ...
+    async def last_activity_id(self) -> int: ...
+    async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
+        """Pending questions, oldest first; with `everything`, those that are settled too."""
+        ...
 
 
-class EventFeed(Protocol):
-    """Audit entries as they come."""
+Followed_co = TypeVar("Followed_co", covariant=True)
+
+
+class EventFeed(Protocol[Followed_co]):
+    """Audit entries, or activity, as they come."""
 
     def subscribe(
         self, *, after: int | None = None, pipeline_id: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[AuditEntry]]:
-        """All entries after an id, without a gap; from now on if none is given."""
+    ) -> AbstractAsyncContextManager[AsyncIterator[Followed_co]]:
+        """All after an id, without a gap; from now on if none is given."""
         ...
 
 

@@ -8,15 +8,17 @@ still holds. Order in every move: commit what is about to happen, act on the out
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TypeVar
+from secrets import token_urlsafe
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import structlog
 
-from segue.application.backends import Message, Reply, SessionRequest
+from segue.application.backends import AgentBackend, Message, Reply, SessionRequest, ToolServer
 from segue.application.briefings import Briefer
 from segue.application.endings import Endings
 from segue.application.ports import (
@@ -24,14 +26,19 @@ from segue.application.ports import (
     NewHandoff,
     UnitOfWork,
 )
+from segue.application.watching import Watching
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.handoff import Extraction, check_handoff, extract_handoff
+from segue.domain.handoff import Handoff, check_handoff, extract_handoff
+from segue.domain.permissions import DEFAULT_RULES
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, Step, StepStatus
 from segue.domain.sessions import Reason
 
 log = structlog.get_logger()
 T = TypeVar("T")
+
+ToolsFor = Callable[[str], ToolServer]
+"""Segue's own tools for the attempt with a token."""
 
 _CUT_OFF = """
 ## An earlier attempt was cut off
@@ -44,9 +51,11 @@ the working directory. Look at what is there before you begin, and go on from it
 class StepMoves:
     """Brings steps to their end: done, or failed with a reason that a person understands."""
 
-    def __init__(self, *, endings: Endings, briefer: Briefer) -> None:
+    def __init__(self, *, endings: Endings, briefer: Briefer, tools_for: ToolsFor | None = None) -> None:
         self.endings = endings
         self._briefer = briefer
+        self._tools_for = tools_for
+        self._watching = Watching(database=endings.database, clock=endings.clock)
         self._database = endings.database
         self._backends = endings.backends
         self._clock = endings.clock
@@ -101,6 +110,7 @@ class StepMoves:
                     backend=self._backend_name(pipeline, step),
                     key=uuid4().hex,
                     message_id=uuid4().hex,
+                    token=token_urlsafe(32),
                     briefing=await self._briefer.render(work, pipeline, step),
                     carry_over=_carry_over(latest[0]) if latest else "",
                     parent_id=latest[1].id if latest else None,
@@ -125,8 +135,11 @@ class StepMoves:
         """The attempt with its reply: opens, sends and waits, each only if that was not done before."""
         step = pipeline.step(attempt.step_id)
         _, backend = self._backends.get(agent.backend, agent.name)
-        request = self._request(pipeline, step, agent)
+        request = self._request(pipeline, attempt, agent, backend)
         opening, rejoined = self._limits.open_timeout, attempt.status is AttemptStatus.SENT
+        if agent.session_ref is not None:
+            joined = backend.resume(request, agent.session_ref)
+            await _within(opening, joined, f"{agent.backend} did not give the session back")
         if attempt.status is AttemptStatus.OPENING:
             session = await _within(opening, backend.open(request), f"{agent.backend} did not open a session")
             agent = replace(agent, session_ref=session)
@@ -142,15 +155,18 @@ class StepMoves:
             )
         if attempt.status is AttemptStatus.SENT:
             left = self._time_left(step, attempt, rejoined=rejoined)
-            text = await self._reply(step, left, backend.wait(session, attempt.message_id))
+            async with self._watching.of(lease, attempt, agent, backend):
+                text = await self._reply(step, left, backend.wait(session, attempt.message_id))
             attempt = await self._record(lease, attempt.moved(AttemptStatus.REPLIED, reply=text), agent)
         return attempt, agent
 
     async def accept_handoff(self, lease: Lease, attempt: Attempt, agent: Agent) -> None:
         """Take the handoff out of the reply; the step is done."""
+        attempt = await self._with_submission(attempt)
         reply = attempt.reply or ""
-        extraction = await asyncio.to_thread(extract_handoff, reply)
-        handoff = extraction.handoff
+        if not reply.strip() and attempt.submitted_json is None:
+            raise AgentFailed("its reply was empty, so there is nothing to hand off")
+        handoff, notation = await asyncio.to_thread(_read_handoff, attempt)
         now = self._clock.now()
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
@@ -169,7 +185,8 @@ class StepMoves:
             await work.attempts.save(
                 attempt.moved(AttemptStatus.DONE, finished_at=now), replace(agent, ended_at=now)
             )
-            await self._audit_handoff(work, lease, attempt, handoff_id, extraction)
+            await work.approvals.void(attempt.step_id, now)
+            await self._audit_handoff(work, moved.step(attempt.step_id), handoff_id, handoff, notation)
             await work.audit.add(AuditKind.STEP_DONE, now, pipeline_id=pipeline.id, step_id=attempt.step_id)
             if moved.status.is_final:
                 await work.audit.add(AuditKind.PIPELINE_DONE, now, pipeline_id=pipeline.id)
@@ -177,6 +194,13 @@ class StepMoves:
         event = "handoff_extracted" if handoff else "handoff_extraction_failed"
         (log.info if handoff else log.warning)(event, pipeline=pipeline.id, step=attempt.step_id)
         await self.endings.release(agent)
+
+    async def _with_submission(self, attempt: Attempt) -> Attempt:
+        """The attempt with what its agent gave through tools while we waited."""
+        async with self._database.begin() as work:
+            latest = await work.attempts.latest(attempt.step_id)
+        given = latest[0] if latest else attempt
+        return replace(attempt, submitted_json=given.submitted_json, blockers_json=given.blockers_json)
 
     async def _record(
         self, lease: Lease, attempt: Attempt, agent: Agent, kind: AuditKind | None = None
@@ -207,43 +231,60 @@ class StepMoves:
                 f"it timed out after {allowed:g} s and its session was aborted. If it needs longer, set "
                 f'"timeout" in its step or profile, or SEGUE_STEP_TIMEOUT'
             ) from None
-        text = reply.text.replace("\0", "\ufffd")  # which no database keeps
-        if not text.strip():
-            raise AgentFailed("its reply was empty, so there is nothing to hand off")
-        return text
+        return reply.text.replace("\0", "\ufffd")  # which no database keeps
 
     def _backend_name(self, pipeline: Pipeline, step: Step) -> str:
         return self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)[0]
 
-    def _request(self, pipeline: Pipeline, step: Step, agent: Agent) -> SessionRequest:
+    def _request(
+        self, pipeline: Pipeline, attempt: Attempt, agent: Agent, backend: AgentBackend
+    ) -> SessionRequest:
+        step, profile = pipeline.step(attempt.step_id), pipeline.plan.agents[agent.name]
+        tools = None
+        if backend.capabilities.mcp and self._tools_for is not None and attempt.token is not None:
+            tools = self._tools_for(attempt.token)
         return SessionRequest(
             key=agent.key,
             agent_name=agent.name,
-            profile=pipeline.plan.agents[agent.name],
+            profile=profile,
+            permissions=(*DEFAULT_RULES, *profile.permissions),
+            tools=tools,
             model=step.model,
             working_dir=pipeline.working_dir,
             title=f"segue {pipeline.id}.{step.order_index + 1} {agent.name}: {pipeline.title}",
         )
 
     async def _audit_handoff(
-        self, work: UnitOfWork, lease: Lease, attempt: Attempt, handoff_id: int, extraction: Extraction
+        self, work: UnitOfWork, step: Step, handoff_id: int, handoff: Handoff | None, notation: str
     ) -> None:
-        now, pipeline_id = self._clock.now(), lease.pipeline_id
-        problems = check_handoff(extraction.handoff) if extraction.handoff else []
-        await work.audit.add(
-            AuditKind.HANDOFF_CREATED,
-            now,
-            pipeline_id=pipeline_id,
-            step_id=attempt.step_id,
-            handoff_id=handoff_id,
-            has_structured_data=extraction.handoff is not None,
-            notation=extraction.notation,
-            problems=sorted({problem.code for problem in problems}),
-        )
-        if extraction.handoff is None:
-            await work.audit.add(
-                AuditKind.HANDOFF_EXTRACTION_FAILED, now, pipeline_id=pipeline_id, step_id=attempt.step_id
-            )
+        problems = check_handoff(handoff) if handoff else []
+        facts: dict[str, Any] = {
+            "handoff_id": handoff_id,
+            "has_structured_data": handoff is not None,
+            "notation": notation,
+            "problems": sorted({problem.code for problem in problems}),
+        }
+        where = {"pipeline_id": step.pipeline_id, "step_id": step.id}
+        await work.audit.add(AuditKind.HANDOFF_CREATED, self._clock.now(), **where, **facts)
+        if handoff is None:
+            await work.audit.add(AuditKind.HANDOFF_EXTRACTION_FAILED, self._clock.now(), **where)
+
+
+def _read_handoff(attempt: Attempt) -> tuple[Handoff | None, str]:
+    """The handoff and how it came: submitted, or in the reply; with the blockers that were reported."""
+    handoff: Handoff | None
+    if attempt.submitted_json is not None:
+        handoff, notation = Handoff.model_validate_json(attempt.submitted_json), "submitted"
+    else:
+        extraction = extract_handoff(attempt.reply or "")
+        handoff, notation = extraction.handoff, extraction.notation
+    if attempt.blockers_json is None:
+        return handoff, notation
+    base = handoff or Handoff()
+    known = {blocker.blocker for blocker in base.blockers}
+    reported = Handoff(blockers=json.loads(attempt.blockers_json)).blockers
+    more = tuple(blocker for blocker in reported if blocker.blocker not in known)
+    return base.model_copy(update={"blockers": (*base.blockers, *more)}), notation
 
 
 def _carry_over(earlier: Attempt) -> str:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from segue.domain.approvals import Approval
 from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
+from segue.domain.usage import Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +39,8 @@ class StepView:
     finished_at: datetime | None
     error_message: str | None
     latest_handoff: HandoffView | None
+    usage: Usage | None
+    """What its sessions have used, as far as their back end says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +67,8 @@ class PipelineDetail(PipelineView):
 
     prompt: str
     steps: list[StepView]
+    approvals: list[Approval]
+    """What waits for a person's answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,6 +85,7 @@ class AttemptView:
     text: str
     """The two together: exactly what was sent."""
     reply: str | None
+    usage: Usage | None
     error: str | None
     started_at: datetime
     finished_at: datetime | None

@@ -26,8 +26,12 @@ class AuditKind(StrEnum):
     ATTEMPT_STARTED = "attempt_started"
     ATTEMPT_LOST = "attempt_lost"
     MESSAGE_SENT = "message_sent"
+    HANDOFF_SUBMITTED = "handoff_submitted"
     HANDOFF_CREATED = "handoff_created"
     HANDOFF_EXTRACTION_FAILED = "handoff_extraction_failed"
+    BLOCKER_REPORTED = "blocker_reported"
+    PERMISSION_ASKED = "permission_asked"
+    PERMISSION_DECIDED = "permission_decided"
 
 
 FINAL_KINDS = frozenset({AuditKind.PIPELINE_DONE, AuditKind.PIPELINE_FAILED, AuditKind.PIPELINE_ABORTED})

@@ -34,6 +34,13 @@ class StepNotFound(SegueError):
         super().__init__(f"pipeline {pipeline_id} has no step {number}; its steps are 1 to {count}")
 
 
+class ApprovalNotFound(SegueError):
+    """No approval has this id."""
+
+    def __init__(self, approval_id: int) -> None:
+        super().__init__(f"no approval {approval_id}; `segue pipelines approvals` shows those that wait")
+
+
 class InvalidRequest(SegueError):
     """The caller asked for something that cannot be meant."""
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from segue.domain.catalog import Plan
 from segue.domain.errors import IllegalMove
+from segue.domain.usage import Usage
 
 
 class PipelineStatus(StrEnum):
@@ -87,6 +88,8 @@ class Agent:
     step_id: int | None
     started_at: datetime
     ended_at: datetime | None
+    usage: Usage | None
+    """What it has used, as far as the back end says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,6 +108,12 @@ class Attempt:
     """What a try that was cut off left behind; empty for the first try."""
     message_id: str
     """Names the message, so that it is never delivered twice."""
+    token: str | None
+    """Opens Segue's own tools to this attempt's agent, and to nobody else."""
+    submitted_json: str | None
+    """The handoff that the agent submitted through a tool; it wins over what stands in the reply."""
+    blockers_json: str | None
+    """The blockers that the agent reported through a tool."""
     reply: str | None
     error: str | None
     started_at: datetime

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
@@ -36,7 +36,7 @@ class SqlDatabase:
         self._engine = engine
         self._write_turn = asyncio.Lock() if engine.dialect.name == "sqlite" else None
         self.views = SqlViews(engine)
-        self.on_commit: Callable[[], None] = lambda: None
+        self.on_commit: Sequence[Callable[[], None]] = ()
         """Called after every commit of this process, so that readers can look again."""
 
     @asynccontextmanager

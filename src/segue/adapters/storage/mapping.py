@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from sqlalchemy import Row
 
-from segue.adapters.storage.tables import AgentRow, AttemptRow, PipelineRow, StepRow
+from segue.adapters.storage.tables import AgentRow, ApprovalRow, AttemptRow, PipelineRow, StepRow
+from segue.domain.activity import Activity, ActivityKind
+from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Plan
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, PipelineStatus, Step, StepStatus
+from segue.domain.usage import Usage
 
 T = TypeVar("T")
 
@@ -25,7 +28,7 @@ def _names(kind: type[Any]) -> tuple[str, ...]:
     return _cached_names[kind]
 
 
-def read(kind: type[T], row: object, **changed: Any) -> T:
+def read(kind: type[T], row: object, /, **changed: Any) -> T:
     """A value of `kind` from the columns of `row`."""
     return kind(**{name: getattr(row, name) for name in _names(kind) if name not in changed}, **changed)
 
@@ -63,7 +66,27 @@ def read_attempt(row: AttemptRow) -> tuple[Attempt, Agent]:
 
 def read_agent(row: AgentRow) -> Agent:
     """A session."""
-    return read(Agent, row)
+    return read(Agent, row, usage=read_usage(row.usage_json))
+
+
+def read_usage(text: str | None) -> Usage | None:
+    """What a session has used."""
+    return Usage(**json.loads(text)) if text is not None else None
+
+
+def write_usage(usage: Usage | None) -> str | None:
+    """The text that `read_usage` reads; what is nothing is left out."""
+    return None if usage is None else json.dumps({k: v for k, v in asdict(usage).items() if v})
+
+
+def read_activity(row: Row[Any]) -> Activity:
+    """A piece of what an agent did."""
+    return read(Activity, row, kind=ActivityKind(row.kind), payload=json.loads(row.payload_json))
+
+
+def read_approval(row: ApprovalRow) -> Approval:
+    """A question to a person."""
+    return read(Approval, row, status=ApprovalStatus(row.status))
 
 
 def read_entry(row: Row[Any]) -> AuditEntry:

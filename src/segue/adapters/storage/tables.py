@@ -120,6 +120,7 @@ class AgentRow(Base):
     step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
     started_at: Mapped[datetime] = mapped_column(default=utc_now)
     ended_at: Mapped[datetime | None]
+    usage_json: Mapped[str | None]
     handoffs: Mapped[list[HandoffRow]] = relationship(
         back_populates="agent",
         order_by="HandoffRow.id",
@@ -150,6 +151,9 @@ class AttemptRow(Base):
     briefing: Mapped[str]
     carry_over: Mapped[str] = mapped_column(server_default="")
     message_id: Mapped[str] = mapped_column(String(64))
+    token: Mapped[str | None] = mapped_column(String(64), unique=True)
+    submitted_json: Mapped[str | None]
+    blockers_json: Mapped[str | None]
     reply: Mapped[str | None]
     error: Mapped[str | None]
     started_at: Mapped[datetime]
@@ -178,12 +182,19 @@ class HandoffRow(Base):
 
 
 class ApprovalRow(Base):
-    """A person's decision on a step."""
+    """A question that only a person may answer."""
 
     __tablename__ = "approvals"
-    __table_args__ = ({"sqlite_autoincrement": True},)
+    __table_args__ = (
+        Index("uq_approvals_attempt_id_request_ref", "attempt_id", "request_ref", unique=True),
+        {"sqlite_autoincrement": True},
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
+    pipeline_id: Mapped[int] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"), index=True)
     step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id", ondelete="CASCADE"))
+    request_ref: Mapped[str]
+    title: Mapped[str]
     status: Mapped[str] = mapped_column(String(32))
     comment: Mapped[str | None]
     decided_by: Mapped[str | None]
@@ -204,4 +215,21 @@ class AuditEventRow(Base):
     step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
     event_type: Mapped[str] = mapped_column(String(100))
     payload_json: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class ActivityRow(Base):
+    """A piece of what an agent said or did. Its id is the order of things."""
+
+    __tablename__ = "activity"
+    __table_args__ = (
+        Index("ix_activity_pipeline_id_id", "pipeline_id", "id"),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    pipeline_id: Mapped[int] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"))
+    step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
+    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
+    payload_json: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,9 @@ from segue.adapters.storage.mapping import (
     read_pipeline,
     write,
     write_pipeline,
+    write_usage,
 )
+from segue.adapters.storage.records_of_agents import SqlActivity, SqlApprovals
 from segue.adapters.storage.tables import (
     AgentRow,
     AttemptRow,
@@ -32,6 +34,7 @@ from segue.application.ports import NewAttempt, NewHandoff, NewPipeline, SavedHa
 from segue.domain.audit import AuditKind
 from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, PipelineStatus, StepStatus
+from segue.domain.usage import Usage
 
 _UNFINISHED = (PipelineStatus.PENDING, PipelineStatus.RUNNING)
 _AUDIT_LOCK = 7_301_002
@@ -41,19 +44,22 @@ _AUDIT_LOCK = 7_301_002
 class SqlUnitOfWork:
     """One transaction; `commit` makes it last, leaving without it undoes it."""
 
-    def __init__(self, session: AsyncSession, on_commit: Callable[[], None]) -> None:
+    def __init__(self, session: AsyncSession, on_commit: Sequence[Callable[[], None]]) -> None:
         self._session = session
         self._on_commit = on_commit
         self.pipelines = SqlPipelines(session)
         self.attempts = SqlAttempts(session)
         self.handoffs = SqlHandoffs(session)
         self.audit = SqlAudit(session)
+        self.activity = SqlActivity(session)
+        self.approvals = SqlApprovals(session)
         self.workers = SqlWorkers(session)
 
     async def commit(self) -> None:
         """Make everything last."""
         await self._session.commit()
-        self._on_commit()
+        for tell in self._on_commit:
+            tell()
 
 
 class SqlPipelines:
@@ -202,6 +208,7 @@ class SqlAttempts:
             briefing=attempt.briefing,
             carry_over=attempt.carry_over,
             message_id=attempt.message_id,
+            token=attempt.token,
             started_at=attempt.started_at,
         )
         self._session.add(row)
@@ -230,6 +237,28 @@ class SqlAttempts:
             changed = {name: getattr(value, name) for name in changing}
             where = update(row).where(row.id == value.id).values(changed)
             await self._session.execute(where.execution_options(synchronize_session=False))
+
+    async def by_token(self, token: str) -> tuple[Attempt, Agent] | None:
+        """The try that this token opens tools to."""
+        found = (
+            select(AttemptRow)
+            .where(AttemptRow.token == token)
+            .options(joinedload(AttemptRow.agent).lazyload(AgentRow.handoffs))
+        )
+        row = (await self._session.scalars(found)).one_or_none()
+        return read_attempt(row) if row else None
+
+    async def submit(self, attempt_id: int, *, submitted: str | None, blockers: str | None) -> None:
+        """Keep what the agent gave through a tool; none leaves it as it is."""
+        given = {"submitted_json": submitted, "blockers_json": blockers}
+        changed = {name: value for name, value in given.items() if value is not None}
+        where = update(AttemptRow).where(AttemptRow.id == attempt_id).values(changed)
+        await self._session.execute(where.execution_options(synchronize_session=False))
+
+    async def save_usage(self, agent_id: int, usage: Usage) -> None:
+        """Write what a session has used so far."""
+        where = update(AgentRow).where(AgentRow.id == agent_id).values(usage_json=write_usage(usage))
+        await self._session.execute(where.execution_options(synchronize_session=False))
 
     async def in_use(self, sessions: Collection[str]) -> Collection[str]:
         """Those of the sessions that have not ended, by reference or key."""

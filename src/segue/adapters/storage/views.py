@@ -11,8 +11,17 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.orm import lazyload
 
 from segue.adapters.storage.failures import translated
-from segue.adapters.storage.mapping import read, read_entry
-from segue.adapters.storage.tables import AttemptRow, AuditEventRow, HandoffRow, PipelineRow, StepRow
+from segue.adapters.storage.mapping import read, read_activity, read_approval, read_entry, read_usage
+from segue.adapters.storage.tables import (
+    ActivityRow,
+    AgentRow,
+    ApprovalRow,
+    AttemptRow,
+    AuditEventRow,
+    HandoffRow,
+    PipelineRow,
+    StepRow,
+)
 from segue.application.views import (
     AttemptView,
     HandoffView,
@@ -23,9 +32,12 @@ from segue.application.views import (
     StepDetail,
     StepView,
 )
+from segue.domain.activity import Activity
+from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import PipelineNotFound, StepNotFound
 from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus, join_text
+from segue.domain.usage import Usage
 
 
 class SqlViews:
@@ -70,6 +82,8 @@ class SqlViews:
                 raise PipelineNotFound(pipeline_id)
             handoffs = await self._newest_handoffs(session, pipeline_id)
             attempts = await self._attempt_counts(session, pipeline_id)
+            usage = await self._usage(session, pipeline_id)
+            waiting = await self.approvals(pipeline_id=pipeline_id)
             return read(
                 PipelineDetail,
                 row,
@@ -81,9 +95,11 @@ class SqlViews:
                         status=StepStatus(step.status),
                         attempts=attempts.get(step.id, 0),
                         latest_handoff=handoffs.get(step.id),
+                        usage=usage.get(step.id),
                     )
                     for step in row.steps
                 ],
+                approvals=waiting,
             )
 
     async def step(self, pipeline_id: int, number: int) -> StepDetail:
@@ -104,6 +120,7 @@ class SqlViews:
                     row,
                     status=AttemptStatus(row.status),
                     backend=row.agent.backend,
+                    usage=read_usage(row.agent.usage_json),
                     text=join_text(row.briefing, row.carry_over),
                 )
                 for row in rows
@@ -126,6 +143,32 @@ class SqlViews:
         async with self._reading() as session:
             return await session.scalar(select(func.max(AuditEventRow.id))) or 0
 
+    async def activity_after(
+        self, activity_id: int, *, pipeline_id: int | None = None, limit: int = 500
+    ) -> list[Activity]:
+        """What agents did after an id, in order."""
+        table = ActivityRow.__table__
+        query = select(table).where(table.c.id > activity_id).order_by(table.c.id).limit(limit)
+        if pipeline_id is not None:
+            query = query.where(table.c.pipeline_id == pipeline_id)
+        async with self._reading() as session:
+            return [read_activity(row) for row in await session.execute(query)]
+
+    async def last_activity_id(self) -> int:
+        """The id of the newest activity, 0 if there is none."""
+        async with self._reading() as session:
+            return await session.scalar(select(func.max(ActivityRow.id))) or 0
+
+    async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
+        """Pending questions, oldest first; with `everything`, those that are settled too."""
+        query = select(ApprovalRow).order_by(ApprovalRow.id)
+        if pipeline_id is not None:
+            query = query.where(ApprovalRow.pipeline_id == pipeline_id)
+        if not everything:
+            query = query.where(ApprovalRow.status == ApprovalStatus.PENDING)
+        async with self._reading() as session:
+            return [read_approval(row) for row in await session.scalars(query)]
+
     async def _newest_handoffs(self, session: AsyncSession, pipeline_id: int) -> dict[int, HandoffView]:
         newest = (
             select(func.max(HandoffRow.id))
@@ -141,6 +184,20 @@ class SqlViews:
             for row in rows
             if row.step_id is not None
         }
+
+    async def _usage(self, session: AsyncSession, pipeline_id: int) -> dict[int, Usage]:
+        """Step id -> what all its sessions used."""
+        reported = (
+            select(AgentRow.step_id, AgentRow.usage_json)
+            .join(StepRow, AgentRow.step_id == StepRow.id)
+            .where(StepRow.pipeline_id == pipeline_id, AgentRow.usage_json.is_not(None))
+            .order_by(AgentRow.id)
+        )
+        total: dict[int, Usage] = {}
+        for step_id, text in await session.execute(reported):
+            assert step_id is not None  # joined by it
+            total[step_id] = total.get(step_id, Usage()) + (read_usage(text) or Usage())
+        return total
 
     async def _attempt_counts(self, session: AsyncSession, pipeline_id: int) -> dict[int, int]:
         counted = (

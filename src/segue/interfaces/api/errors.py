@@ -21,6 +21,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.CatalogError: 422,
     errors.PipelineNotFound: 404,
     errors.StepNotFound: 404,
+    errors.ApprovalNotFound: 404,
     errors.IllegalMove: 409,
     errors.OwnershipLost: 409,
     errors.BackendError: 502,
