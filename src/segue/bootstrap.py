@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from segue.application.app import Segue
+from segue.application.approvals import Approvals
 from segue.application.backends import AgentBackend
 from segue.application.briefings import Briefer
 from segue.application.endings import Endings, Limits
@@ -83,6 +84,7 @@ async def open_segue(
         pipelines = Pipelines(database=database, catalog=catalog, workers=workers, moves=moves, clock=clock)
         segue = Segue(
             pipelines=pipelines,
+            approvals=Approvals(database=database, clock=clock),
             views=database.views,
             feed=feed,
             activity=activity,

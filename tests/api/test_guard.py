@@ -79,11 +79,16 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
     assert set(document["paths"]) == {
         "/health",
         "/events",
+        "/approvals",
+        "/approvals/{approval_id}/approve",
+        "/approvals/{approval_id}/reject",
         "/handoffs/check",
         "/handoffs/extract",
         "/pipelines",
         "/pipelines/{pipeline_id}",
         "/pipelines/{pipeline_id}/abort",
+        "/pipelines/{pipeline_id}/approve",
+        "/pipelines/{pipeline_id}/reject",
         "/pipelines/{pipeline_id}/events",
         "/pipelines/{pipeline_id}/steps/{number}",
     }

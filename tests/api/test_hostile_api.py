@@ -82,7 +82,7 @@ async def test_a_cursor_that_cannot_be_one_is_422(client: httpx.AsyncClient) -> 
 
 
 async def test_an_event_that_cannot_be_is_422(client: httpx.AsyncClient) -> None:
-    assert_problem(await client.get("/events", headers={"Last-Event-ID": str(2**31)}), 422, "last-event-id")
+    assert_problem(await client.get("/events", headers={"Last-Event-ID": str(2**31)}), 422, "Last-Event-ID")
     assert_problem(await client.get(f"/events?after={2**63}"), 422, "after")
 
 

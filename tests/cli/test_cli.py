@@ -346,11 +346,12 @@ def test_a_step_that_never_began_has_no_time(capsys: pytest.CaptureFixture[str])
         attempts=0,
         error_message="no back end",
         latest_handoff=None,
+        usage=None,
     )
-    detail: Any = SimpleNamespace(steps=[step], status="failed")
+    detail: Any = SimpleNamespace(steps=[step], status="failed", approvals=[])
     shown = StringIO()
     lines = live._Lines(Console(file=shown, highlight=False), detail)
-    lines.update(detail, None)  # type: ignore[arg-type]  # the entry plays no part
+    lines.update(detail)
     assert shown.getvalue() == "1 qa: \u2718 failed  no back end\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from segue.application.approvals import Approvals
 from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
@@ -17,6 +18,7 @@ class Segue:
     """All that can be asked of Segue, joined."""
 
     pipelines: Pipelines
+    approvals: Approvals
     views: Views
     feed: EventFeed[AuditEntry]
     activity: EventFeed[Activity]

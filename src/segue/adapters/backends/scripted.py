@@ -7,16 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from segue.application.backends import AgentBackend, Message, Reply, SessionRequest
+from segue.application.backends import (
+    AgentBackend,
+    Capabilities,
+    Message,
+    PermissionAsked,
+    Reply,
+    Said,
+    SessionEvent,
+    SessionRequest,
+    ToolState,
+    ToolUsed,
+    UsageReported,
+)
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
+from segue.domain.permissions import Access, Tool
+from segue.domain.usage import Usage
 
 _GONE = "its scripted session ended with the process it lived in"
 
@@ -50,6 +66,10 @@ class Action(BaseModel):
     delete: str | None = None
     run: tuple[str, ...] | None = Field(default=None, min_length=1)
     """A command in the working directory."""
+    ask: str | None = Field(default=None, min_length=1)
+    """What it wants to do, put to a person; it says the answer and goes on."""
+    usage: dict[str, float] | None = None
+    """What the session has used by now, as the fields of Usage."""
     delay: float | None = Field(default=None, ge=0)
     """Seconds to wait."""
     fail: str | None = None
@@ -80,6 +100,7 @@ class ScriptedBackend(AgentBackend):
     """Plays scripts in this process: a session dies with Segue, as a good test of recovery needs."""
 
     Options = ScriptedOptions
+    capabilities = Capabilities(events=True, usage=True, tool_log=True, asks=True)
 
     def __init__(
         self,
@@ -91,7 +112,9 @@ class ScriptedBackend(AgentBackend):
         self._opened: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._tasks: dict[str, asyncio.Task[str]] = {}
+        self._players: dict[str, _Player] = {}
         self._messages: dict[str, list[str]] = {}
+        self._usage: dict[str, Usage] = {}
         self.received: dict[str, list[str]] = {}
         """Agent name -> the messages it was sent, in order: for assertions."""
         self.aborted: list[str] = []
@@ -114,7 +137,8 @@ class ScriptedBackend(AgentBackend):
             raise SessionLost(_GONE)
         actions = self._script_of(request)
         self.received.setdefault(request.agent_name, []).append(message.text)
-        player = _Player(Path(request.working_dir), self._numbers[session])
+        player = _Player(Path(request.working_dir), self._numbers[session], self._usage.get(session))
+        self._players[message.id] = player
         self._tasks[message.id] = asyncio.create_task(player.play(actions))
         self._messages.setdefault(session, []).append(message.id)
 
@@ -128,6 +152,25 @@ class ScriptedBackend(AgentBackend):
             raise AgentFailed("its session was aborted")
         return Reply(text=task.result())
 
+    async def events(self, session: str, message_id: str) -> AsyncIterator[SessionEvent]:
+        """What the script does, as it does it."""
+        player, task = self._players.get(message_id), self._tasks.get(message_id)
+        if player is None or task is None:
+            return
+        async for event in player.told(task):
+            if isinstance(event, UsageReported):
+                self._usage[session] = event.usage
+            yield event
+
+    async def usage(self, session: str) -> Usage | None:
+        """What the script said that it used."""
+        return self._usage.get(session)
+
+    async def answer(self, session: str, permission_id: str, *, allow: bool, comment: str = "") -> None:
+        """Let a script that asked go on."""
+        for message_id in self._messages.get(session, ()):
+            self._players[message_id].take_answer(permission_id, allow=allow, comment=comment)
+
     async def abort(self, session: str) -> None:
         """Stop playing."""
         self.aborted.append(session)
@@ -138,7 +181,7 @@ class ScriptedBackend(AgentBackend):
         self.closed.append(session)
         self._numbers.pop(session, None)
         for message_id in self._messages.pop(session, ()):
-            del self._tasks[message_id]
+            del self._tasks[message_id], self._players[message_id]
 
     async def shutdown(self) -> None:
         """Stop every script."""
@@ -168,26 +211,74 @@ class ScriptedBackend(AgentBackend):
 class _Player:
     """Plays one script in one folder."""
 
-    def __init__(self, folder: Path, session_number: int) -> None:
+    def __init__(self, folder: Path, session_number: int, usage: Usage | None) -> None:
         self._folder = folder.resolve()
         self._session_number = session_number
+        self._events: list[SessionEvent] = [UsageReported(usage=usage)] if usage else []
+        self._told = asyncio.Event()
+        self._answers: dict[str, asyncio.Future[str]] = {}
         self._words: list[str] = []
         self._output = ""
         self._exit_code = 0
 
     async def play(self, actions: Sequence[Action]) -> str:
-        for action in actions:
-            await self._act(action)
+        for number, action in enumerate(actions, 1):
+            await self._act(action, f"call-{number}")
         return "\n".join(self._words)
 
-    async def _act(self, action: Action) -> None:
+    async def told(self, task: asyncio.Task[str]) -> AsyncIterator[SessionEvent]:
+        """The events so far and those to come, until the script has ended."""
+        task.add_done_callback(lambda _: self._told.set())
+        seen = 0
+        while True:
+            self._told.clear()
+            ended = task.done()
+            for event in self._events[seen:]:
+                seen += 1
+                yield event
+            if ended:
+                return
+            if not task.done() and seen == len(self._events):
+                await self._told.wait()
+
+    def take_answer(self, permission_id: str, *, allow: bool, comment: str) -> None:
+        """A person has decided."""
+        waiting = self._answers.get(permission_id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(("approved" if allow else "rejected") + (f": {comment}" if comment else ""))
+
+    def _tell(self, event: SessionEvent) -> None:
+        self._events.append(event)
+        self._told.set()
+
+    def _tell_tool(self, call_id: str, tool: Tool, name: str, target: str, **facts: Any) -> None:
+        used = ToolUsed(call_id=call_id, tool=tool, name=name, state=ToolState.DONE, target=target)
+        self._tell(replace(used, **facts))
+
+    async def _ask(self, call_id: str, wish: str) -> None:
+        waiting = self._answers[call_id] = asyncio.get_running_loop().create_future()
+        access = Access(tool=Tool.OTHER, targets=(wish,))
+        self._tell(PermissionAsked(id=call_id, access=access, title=wish))
+        self._say(f"{wish}: {await waiting}")
+
+    def _say(self, words: str) -> None:
+        self._words.append(words)
+        self._tell(Said(text=words + "\n"))
+
+    async def _act(self, action: Action, call_id: str) -> None:
         if action.say is not None:
             words = action.say.replace("{output}", self._output)
-            self._words.append(words.replace("{exit_code}", str(self._exit_code)))
+            self._say(words.replace("{exit_code}", str(self._exit_code)))
+        elif action.ask is not None:
+            await self._ask(call_id, action.ask)
+        elif action.usage is not None:
+            self._tell(UsageReported(usage=_usage_of(action.usage)))
         elif action.delay is not None:
             await asyncio.sleep(action.delay)
         elif action.run is not None:
             await self._run(action.run)
+            facts = {"exit_code": self._exit_code, "output": self._output[-2000:]}
+            self._tell_tool(call_id, Tool.SHELL, "run", shlex.join(action.run), **facts)
         elif action.fail is not None:
             raise AgentFailed(action.fail)
         elif action.crash is not None:
@@ -195,23 +286,27 @@ class _Player:
                 raise SessionLost("its session crashed")
         else:
             try:
-                await asyncio.to_thread(self._touch_files, action)
+                self._tell_tool(call_id, Tool.EDIT, *await asyncio.to_thread(self._touch_files, action))
             except (OSError, UnicodeDecodeError) as error:
                 raise AgentFailed(f"it could not do its file action: {error}") from error
 
-    def _touch_files(self, action: Action) -> None:
+    def _touch_files(self, action: Action) -> tuple[str, str]:
+        """Do what the action says; gives its name and the path."""
         if action.write is not None:
             path = self._inside(action.write.path)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(action.write.text, encoding="utf-8")
-        elif action.append is not None:
+            return "write", action.write.path
+        if action.append is not None:
             with self._inside(action.append.path).open("a", encoding="utf-8") as file:
                 file.write(action.append.text)
-        elif action.edit is not None:
-            path = self._inside(action.edit.path)
-            self._edit(path, action.edit)
-        elif action.delete is not None:
-            self._inside(action.delete).unlink(missing_ok=True)
+            return "append", action.append.path
+        if action.edit is not None:
+            self._edit(self._inside(action.edit.path), action.edit)
+            return "edit", action.edit.path
+        assert action.delete is not None  # an action has exactly one key
+        self._inside(action.delete).unlink(missing_ok=True)
+        return "delete", action.delete
 
     def _edit(self, path: Path, edit: FileEdit) -> None:
         before = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -246,6 +341,13 @@ class _Player:
             raise
         self._output = output.decode("utf-8", "replace").strip()
         self._exit_code = process.returncode or 0
+
+
+def _usage_of(numbers: Mapping[str, float]) -> Usage:
+    try:
+        return Usage(**{k: v if k == "cost" else int(v) for k, v in numbers.items()})  # type: ignore[arg-type]
+    except TypeError as error:
+        raise AgentFailed(f"its script reports a usage that is none: {error}") from error
 
 
 def _actions(name: str, actions: Sequence[Mapping[str, Any]]) -> tuple[Action, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from segue.application.app import Segue
-from segue.interfaces.api import events, handoffs, health, pipelines
+from segue.interfaces.api import approvals, events, handoffs, health, pipelines
 from segue.interfaces.api.errors import add_error_handlers
 from segue.interfaces.api.security import Guard
 
@@ -43,6 +43,7 @@ def create_app(segue: Segue, options: ApiOptions) -> FastAPI:
     app.state.version = options.version
     app.include_router(health.router)
     app.include_router(events.router)
+    app.include_router(approvals.router)
     app.include_router(handoffs.router)
     app.include_router(pipelines.router)
     add_error_handlers(app)

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterable
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from segue.application.following import BEGINNING, Position, follow
+from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
+from segue.domain.errors import InvalidRequest
 from segue.interfaces.api.dependencies import PipelineId, SegueDep
 from segue.interfaces.api.errors import PROBLEMS
 from segue.interfaces.api.values import LARGEST_ID
 
 router = APIRouter(tags=["events"])
 
+_POSITION = re.compile(r"(\d{1,10})(?:-(\d{1,10}))?")
+
 
 def _resume_point(
     last_event_id: Annotated[
-        int | None, Header(ge=0, le=LARGEST_ID, description="Set by browsers when they reconnect.")
+        str | None, Header(description="Set by browsers when they reconnect: the id of an event.")
     ] = None,
-    after: Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="Begin after this event.")] = None,
-) -> int | None:
-    return last_event_id if last_event_id is not None else after
+    after: Annotated[str | None, Query(description="Begin after the event with this id.")] = None,
+) -> Position | None:
+    name, given = ("after", after) if last_event_id is None else ("Last-Event-ID", last_event_id)
+    if given is None:
+        return None
+    found = _POSITION.fullmatch(given)
+    if found is None or any(int(number) > LARGEST_ID for number in found.groups() if number):
+        raise InvalidRequest(f'"{name}" must be the id of an event, such as 12-340')
+    return Position(int(found[1]), int(found[2]) if found[2] else 0)
 
 
-After = Annotated[int | None, Depends(_resume_point)]
+After = Annotated[Position | None, Depends(_resume_point)]
 
 
 async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
@@ -33,23 +46,24 @@ async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
     return (await segue.views.pipeline(pipeline_id)).id
 
 
-@router.get("/events", response_class=EventSourceResponse)
+@router.get("/events", response_class=EventSourceResponse, responses=PROBLEMS(422))
 async def follow_everything(segue: SegueDep, after: After) -> AsyncIterable[ServerSentEvent]:
-    """Everything that happens, from now on or after an event."""
-    async with segue.feed.subscribe(after=after) as entries:
-        async for entry in entries:
-            yield _as_event(entry)
+    """Everything that happens and all that agents do, from now on or after an event."""
+    async with aclosing(follow(segue, after or Position())) as events:
+        async for position, event in events:
+            yield _as_event(position, event)
 
 
 @router.get("/pipelines/{pipeline_id}/events", response_class=EventSourceResponse, responses=PROBLEMS(404))
 async def follow_pipeline(
     segue: SegueDep, pipeline_id: Annotated[int, Depends(_existing)], after: After
 ) -> AsyncIterable[ServerSentEvent]:
-    """All that happens in one run: from its beginning, or after an event."""
-    async with segue.feed.subscribe(after=after or 0, pipeline_id=pipeline_id) as entries:
-        async for entry in entries:
-            yield _as_event(entry)
+    """All that happens in one run, its agents' words and tool calls too: all of it, or after an event."""
+    async with aclosing(follow(segue, after or BEGINNING, pipeline_id=pipeline_id)) as events:
+        async for position, event in events:
+            yield _as_event(position, event)
 
 
-def _as_event(entry: AuditEntry) -> ServerSentEvent:
-    return ServerSentEvent(id=str(entry.id), event=entry.event_type, data=entry)
+def _as_event(position: Position, event: AuditEntry | Activity) -> ServerSentEvent:
+    name = event.event_type if isinstance(event, AuditEntry) else event.kind
+    return ServerSentEvent(id=str(position), event=name, data=event)

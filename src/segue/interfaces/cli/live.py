@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -14,7 +14,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from segue.domain.audit import FINAL_KINDS, AuditEntry
+from segue.application.following import follow as follow_events
+from segue.domain.activity import Activity, ActivityKind
+from segue.domain.audit import FINAL_KINDS
+from segue.domain.usage import Usage
+from segue.interfaces.cli.activity import WorkShown, approval_lines, describe_activity, describe_usage
 from segue.interfaces.cli.output import STYLES, duration, plain_table, printable, safe, styled
 
 if TYPE_CHECKING:
@@ -31,11 +35,14 @@ async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDe
     detail = await segue.views.pipeline(pipeline_id)
     show = _LiveTable if console.is_terminal else _Lines
     with show(console, detail) as screen:
-        async with segue.feed.subscribe(after=0, pipeline_id=pipeline_id) as entries:
-            async for entry in entries:
+        async with aclosing(follow_events(segue, pipeline_id=pipeline_id)) as events:
+            async for _, event in events:
+                if isinstance(event, Activity):
+                    screen.show(event)
+                    continue
                 detail = await segue.views.pipeline(pipeline_id)
-                screen.update(detail, entry)
-                if entry.event_type in FINAL_KINDS:
+                screen.update(detail)
+                if event.event_type in FINAL_KINDS:
                     break
     return detail
 
@@ -60,6 +67,7 @@ class _LiveTable:
     def __init__(self, console: Console, detail: PipelineDetail) -> None:
         self._detail = detail
         self._spinner = Spinner("dots", style=STYLES["running"])
+        self._work = WorkShown()
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=10)
 
     def __enter__(self) -> _LiveTable:
@@ -70,9 +78,13 @@ class _LiveTable:
         self._live.refresh()
         self._live.__exit__(None, None, None)
 
-    def update(self, detail: PipelineDetail, _entry: AuditEntry) -> None:
+    def update(self, detail: PipelineDetail) -> None:
         """Show how the run stands now."""
         self._detail = detail
+
+    def show(self, activity: Activity) -> None:
+        """Show what an agent does."""
+        self._work.take(activity)
 
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2, 0, 0))
@@ -87,9 +99,12 @@ class _LiveTable:
                 Text(printable(step.agent_name), style="bold" if running else ""),
                 Text(step.status, style=STYLES[step.status]),
                 duration(step.started_at, step.finished_at),
-                Text.from_markup(_remark(step)),
+                Text.from_markup(_remark(step, self._work.usage_of(step))),
             )
-        return Group(table)
+            if running:
+                table.add_row("", "", "", "", "", self._work.render(step))
+        waiting = [Text.from_markup(line) for line in approval_lines(self._detail)]
+        return Group(table, *waiting)
 
 
 class _Lines:
@@ -98,20 +113,46 @@ class _Lines:
     def __init__(self, console: Console, detail: PipelineDetail) -> None:
         self._console = console
         self._seen: dict[int, str] = {step.id: "pending" for step in detail.steps}
+        self._names = {step.id: step.agent_name for step in detail.steps}
+        self._asked: set[int] = set()
+        self._words = ""
 
     def __enter__(self) -> _Lines:
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        self._end_words()
 
-    def update(self, detail: PipelineDetail, _entry: AuditEntry) -> None:
+    def show(self, activity: Activity) -> None:
+        """Print what an agent does: its words line by line, its tool calls when they end."""
+        if activity.kind is ActivityKind.SAID:
+            *lines, self._words = (self._words + activity.payload["text"]).split("\n")
+            for line in lines:
+                self._print_words(line)
+        elif line := describe_activity(activity):
+            self._end_words()
+            self._console.print(f"  {line}", soft_wrap=True)
+
+    def _end_words(self) -> None:
+        self._print_words(self._words)
+        self._words = ""
+
+    def _print_words(self, words: str) -> None:
+        if words.strip():
+            self._console.print(f"  [dim]│[/] {safe(words)}", soft_wrap=True)
+
+    def update(self, detail: PipelineDetail) -> None:
         """Print what changed."""
+        self._end_words()
+        for approval, line in zip(detail.approvals, approval_lines(detail), strict=True):
+            if approval.id not in self._asked:
+                self._asked.add(approval.id)
+                self._console.print(line, soft_wrap=True)
         for step in detail.steps:
             if self._seen[step.id] != step.status:
                 self._seen[step.id] = step.status
                 took = duration(step.started_at, step.finished_at) if step.finished_at else ""
-                remark = _remark(step)
+                remark = _remark(step, step.usage)
                 self._console.print(
                     f"{step.order_index + 1} {safe(step.agent_name)}: {styled(step.status)}"
                     + (f" after {took}" if took else "")
@@ -120,9 +161,11 @@ class _Lines:
                 )
 
 
-def _remark(step: StepView) -> str:
+def _remark(step: StepView, usage: Usage | None) -> str:
     """What is worth knowing about a step, in a few words."""
     parts = []
+    if usage is not None and usage.total_tokens:
+        parts.append(f"[dim]{describe_usage(usage)}[/]")
     if step.attempts > 1:
         parts.append(f"[yellow]attempt {step.attempts}[/]")
     if step.error_message:
@@ -162,6 +205,6 @@ def steps_table(detail: PipelineDetail) -> Table:
             safe(step.agent_name),
             styled(step.status),
             duration(step.started_at, step.finished_at),
-            _remark(step),
+            _remark(step, step.usage),
         )
     return table
