@@ -168,14 +168,15 @@ class ScriptedModel:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the one request of a connection."""
         try:
-            request = await read_request(reader, writer)
-            if request is not None:
-                await self._route(request, reader, Reply(writer, without_body=request.method == "HEAD"))
-        except BadRequest as error:
-            body = word_error("chat", Error(400, message=f"Bad request: {error}."))
-            await Reply(writer).send(400, body)
+            try:
+                request = await read_request(reader, writer)
+                if request is not None:
+                    await self._route(request, reader, Reply(writer, without_body=request.method == "HEAD"))
+            except BadRequest as error:
+                body = word_error("chat", Error(400, message=f"Bad request: {error}."))
+                await Reply(writer).send(400, body)
         except ConnectionError:
-            pass
+            return
         finally:
             writer.close()
 
@@ -201,7 +202,7 @@ class ScriptedModel:
     async def _respond(
         self, wire: Wire, http: HttpRequest, reader: asyncio.StreamReader, reply: Reply
     ) -> None:
-        request = wire.parse(http.json())
+        request = _parse(wire, http)
         choice = choose_turn(self.script, request, self._seen)
         if choice.seen is not None:
             self._seen[choice.seen] += 1
@@ -236,6 +237,14 @@ class ScriptedModel:
         if reply.status is None:
             told = Error(400, message=f"The script failed: {type(error).__name__}: {error}")
             await reply.send(400, word_error(request.api, told))
+
+
+def _parse(wire: Wire, http: HttpRequest) -> ModelRequest:
+    body = http.json()
+    try:
+        return wire.parse(body)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise BadRequest(f"the body is not what this API takes: {error!r}") from error
 
 
 async def _client_left(reader: asyncio.StreamReader) -> None:
