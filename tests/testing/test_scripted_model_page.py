@@ -1,4 +1,4 @@
-"""The page on the scripted model: its example runs, its file is a script, and it names every step and kind."""
+"""The page on the scripted model: its example runs, its file is a script, it names all."""
 
 from __future__ import annotations
 

@@ -41,13 +41,20 @@ class RequestRecord:
     body: Mapping[str, Any] = field(repr=False)
     request: ModelRequest = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
+    reply: Reply = field(repr=False)
     at: float = field(default_factory=time.time)
-    status: int | None = None
-    """The status of the reply, once there is one."""
-    ended: bool = False
-    """Whether the model is done with it, in whatever way."""
     client_closed: bool = False
     """Whether the client closed the connection before the end."""
+
+    @property
+    def status(self) -> int | None:
+        """The status of the reply, once there is one."""
+        return self.reply.status
+
+    @property
+    def ended(self) -> bool:
+        """Whether the model is done with it, in whatever way."""
+        return self.reply.ended
 
 
 class ScriptedModel:
@@ -207,7 +214,7 @@ class ScriptedModel:
         if choice.seen is not None:
             self._seen[choice.seen] += 1
         record = RequestRecord(
-            http.path, request.api, choice.scenario, request.turn, request.body, request, http.headers
+            http.path, request.api, choice.scenario, request.turn, request.body, request, http.headers, reply
         )
         with self._changed:
             self.requests.append(record)
@@ -224,8 +231,7 @@ class ScriptedModel:
             leaving.cancel()
             await asyncio.gather(answering, leaving, return_exceptions=True)
             with self._changed:
-                record.status = reply.status
-                record.ended = True
+                reply.ended = True
                 self._changed.notify_all()
 
     async def _look_after(self, answering: asyncio.Future[None], request: ModelRequest, reply: Reply) -> None:
