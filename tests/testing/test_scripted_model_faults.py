@@ -114,6 +114,18 @@ def test_a_hang_lasts_until_the_client_goes_and_that_is_seen(api: Api, after: st
     assert record.status == (None if after is None else 200)
 
 
+@every_api
+@pytest.mark.parametrize("pause", [0, 0.001, 0.05])
+def test_a_client_that_leaves_in_the_middle_of_a_stream_is_seen(api: Api, pause: float) -> None:
+    long = turn(say("word " * 2_000_000), chunk=1000, chunk_delay=pause)
+    with ScriptedModel({"a": long}) as model:
+        with api.open(model, "Go.") as reply:
+            assert next(reply.iter_raw())
+        record = model.wait_for(lambda record: record.ended, timeout=10)
+    assert record.client_closed
+    assert record.status == 200
+
+
 def test_a_hang_ends_with_the_server() -> None:
     ended: list[type[BaseException]] = []
 

@@ -74,6 +74,9 @@ def test_a_script_from_a_file_is_the_same_as_one_in_python(tmp_path: Path) -> No
         ({"scenarios": {"a": {"write": {"path": "x", "text": ""}}}}, "'text' is none of content, path"),
         ({"scenarios": {"a": {"say": "x", "hang": None}}}, "steps or one fault, not both"),
         ({"scenarios": {"a": {"say": "x", "then": "y"}}}, "how many `times`"),
+        ({"scenarios": {"a": {"say": 5}}}, "Mend scenario a, turn 1, say: text is a text, not 5."),
+        ({"scenarios": {"a": {"say": "x", "delay": "1s"}}}, "turn 1: delay is a number, not '1s'."),
+        ({"scenarios": {"a": {"error": {"status": "x"}}}}, "error: status is a number, not 'x'."),
         ({"scenarios": {}, "default": "a"}, "default scenario 'a' is not among"),
     ],
 )

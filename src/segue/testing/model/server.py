@@ -223,9 +223,10 @@ class ScriptedModel:
         leaving = asyncio.ensure_future(_client_left(reader))
         try:
             await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if answering.done():
-                await self._look_after(answering, request, reply)
-            record.client_closed = not answering.done()
+            error = answering.exception() if answering.done() else None
+            record.client_closed = not answering.done() or isinstance(error, ConnectionError)
+            if error is not None and not record.client_closed:
+                await self._tell_failure(error, request, reply)
         finally:
             answering.cancel()
             leaving.cancel()
@@ -234,11 +235,8 @@ class ScriptedModel:
                 reply.ended = True
                 self._changed.notify_all()
 
-    async def _look_after(self, answering: asyncio.Future[None], request: ModelRequest, reply: Reply) -> None:
+    async def _tell_failure(self, error: BaseException, request: ModelRequest, reply: Reply) -> None:
         """Tell the agent, and later the test, of a function in the script that failed."""
-        error = answering.exception()
-        if error is None or isinstance(error, ConnectionError):
-            return
         self._failures.append(error)
         if reply.status is None:
             told = Error(400, message=f"The script failed: {type(error).__name__}: {error}")
