@@ -92,7 +92,7 @@ class Evidence:
     after: frozenset[str] | None = None
     """Every file after it."""
     unseen: Mapping[str, str] = field(default_factory=dict)
-    """Path or folder that git does not look into -> why: `ignored by git`, `a submodule`."""
+    """What git does not look at -> why: `git ignores it`. A key that ends in a slash means all below it."""
     commands: tuple[CommandRun, ...] = ()
     """What the agent ran, the earliest first."""
     checks: tuple[CommandRun, ...] = ()

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.rules_values import places_of
 from segue.domain.ledger.evidence import ChangeKind, Evidence
-from segue.domain.ledger.paths import parents_of, why_unseen
+from segue.domain.ledger.paths import parents_of
 
 _SEPARATORS = re.compile(r"[\s`\"'<>|()\[\],;*\u3001\u3002\uff0c\uff08\uff09\u201c\u201d]+")
 _ODD = re.compile(r"[\s`\"'<>|()\[\],;*:#]|[^\x20-\x7e]")
@@ -29,7 +29,6 @@ def unmentioned_paths(
         for path, change in sorted(evidence.changes.items())
         if change.is_certain
         and path not in passed_over
-        and why_unseen(evidence, path) is None
         and not words.name(path)
         and not (change.kind is ChangeKind.RENAMED and words.name(change.old_path or path))
     )

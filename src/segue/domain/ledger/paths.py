@@ -15,6 +15,8 @@ _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013:]\d+)*|#L\d+(?:-L?\d+)?)$")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_EXPANDED = 64
+EVERYWHERE = ""
+"""The key of `Evidence.unseen` for a reason why any file might be there unseen."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,14 +51,16 @@ class PathFinder:
             wanted = self._from_top(text)
             if wanted is not None and (match := self._literal(wanted, text)):
                 return match
+        last = self._from_top(spellings[-1])
+        if last is None:
+            return Match(wanted=path, unseen="it lies outside of the repository")
+        if why := why_unseen(self._evidence, last):
+            return Match(wanted=last, unseen=why)
         for text in spellings:
             wanted = self._from_top(text)
             if wanted is not None and (match := self._pattern(wanted) or self._loose(wanted)):
                 return match
-        wanted = self._from_top(spellings[-1])
-        if wanted is None:
-            return Match(wanted=path, unseen="it lies outside of the repository")
-        return Match(wanted=wanted, unseen=self._why_unseen(wanted))
+        return Match(wanted=last, unseen=self._unseen_alike(last))
 
     def _from_top(self, path: str) -> str | None:
         """The path from the top of the repository; none if it leads out of it."""
@@ -115,12 +119,24 @@ class PathFinder:
         )
         return Match(paths=alike, wanted=alike[0] if len(alike) == 1 else wanted) if alike else None
 
-    def _why_unseen(self, wanted: str) -> str | None:
-        return why_unseen(self._evidence, wanted)
+    def _unseen_alike(self, wanted: str) -> str | None:
+        """Why git would not see a file that is called so, wherever it lies."""
+        name = posixpath.basename(wanted)
+        for place in self._unseen_by_name.get(name.casefold(), ()):
+            if place.casefold().endswith("/" + wanted.casefold()):
+                return self._evidence.unseen[place]
+        return self._evidence.unseen.get(EVERYWHERE)
 
     @cached_property
     def _folders(self) -> frozenset[str]:
         return frozenset(folder for path in self.known for folder in parents_of(path))
+
+    @cached_property
+    def _unseen_by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for place in self._evidence.unseen:
+            found.setdefault(posixpath.basename(place).casefold(), []).append(place)
+        return found
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -132,8 +148,10 @@ class PathFinder:
 
 def why_unseen(evidence: Evidence, path: str) -> str | None:
     """Why git does not look at `path`, or none if it does."""
-    for place in (path, *parents_of(path)):
-        if why := evidence.unseen.get(place):
+    if why := evidence.unseen.get(path):
+        return why
+    for folder in parents_of(path):
+        if why := evidence.unseen.get(folder) or evidence.unseen.get(folder + "/"):
             return why
     return None
 
