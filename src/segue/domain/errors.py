@@ -61,6 +61,10 @@ class StorageError(SegueError):
     """The database cannot be opened or used."""
 
 
+class RepositoryError(SegueError):
+    """A git repository cannot be read; the message names it and says why."""
+
+
 class OwnershipLost(SegueError):
     """Another worker has taken this pipeline over; whoever sees this must stop at once."""
 

@@ -28,6 +28,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.BackendUnavailable: 502,
     errors.AgentFailed: 502,
     errors.SessionLost: 502,
+    errors.RepositoryError: 422,
     errors.StorageError: 503,
     errors.SettingsError: 500,
     errors.SegueError: 500,

@@ -1,0 +1,107 @@
+"""Runs the check commands of a step, with limits on time and output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from segue.domain.errors import InvalidRequest
+from segue.domain.ledger.evidence import CommandRun, RunBy
+
+SECONDS = 600.0
+"""How long a check may take."""
+MOST_OUTPUT = 200_000
+"""So many of the last bytes that a check prints are kept."""
+_PASSED = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "VIRTUAL_ENV")
+_CHUNK = 1 << 16
+_GRACE = 2.0
+
+
+def run_check(
+    command: str,
+    folder: Path,
+    *,
+    seconds: float = SECONDS,
+    pass_env: Collection[str] = (),
+    most_output: int = MOST_OUTPUT,
+) -> CommandRun:
+    """Run a command with the shell in a folder. However it ends, nothing of its process group is left."""
+    if not folder.is_dir():
+        raise InvalidRequest(f"cannot run the check `{command}`: there is no folder {folder}")
+    began = datetime.now(UTC)
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=_environment(pass_env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    tail = _Tail(most_output)
+    reader = threading.Thread(target=tail.read, args=[process.stdout], daemon=True)
+    reader.start()
+    fault = None
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        fault = f"took longer than {seconds:g} s and was ended"
+    finally:
+        _kill_group(process.pid)
+        process.wait()
+        reader.join(_GRACE)  # a process that left the group may hold the pipe for ever
+    code = None if fault else process.returncode
+    if code is not None and code < 0:
+        code, fault = None, f"was killed by signal {-process.returncode}"
+    elif code in (126, 127):
+        fault = "could not be run: the shell did not find its program"
+    return CommandRun(
+        command=command,
+        exit_code=code,
+        output=tail.text(),
+        is_cut=tail.is_cut,
+        by=RunBy.SEGUE,
+        at=began,
+        fault=fault,
+    )
+
+
+class _Tail:
+    """The last bytes of a stream."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept = bytearray()
+        self._lock = threading.Lock()
+        self.is_cut = False
+
+    def read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while chunk := os.read(stream.fileno(), _CHUNK):
+                with self._lock:
+                    self._kept += chunk
+                    if len(self._kept) > self._most:
+                        del self._kept[: len(self._kept) - self._most]
+                        self.is_cut = True
+
+    def text(self) -> str:
+        with self._lock:
+            return bytes(self._kept).decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def _environment(pass_env: Collection[str]) -> Mapping[str, str]:
+    names = [*_PASSED, *pass_env, *(name for name in os.environ if name.startswith("LC_"))]
+    return {**{name: os.environ[name] for name in names if name in os.environ}, "TERM": "dumb"}
+
+
+def _kill_group(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)

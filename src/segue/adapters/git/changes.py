@@ -1,0 +1,248 @@
+"""Reads git's diffs: what happened to each path, and in which lines. Memory does not grow with the diff."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from segue.adapters.git.repository import Repository
+from segue.domain.ledger.evidence import Change, ChangeKind, LineRange
+
+MOST_PATCH_BYTES = 64_000_000
+"""Of a longer diff, only the hunks in its first part are known."""
+MOST_HUNKS = 200_000
+"""So many hunks are kept at most."""
+_MOST_BLOB_BYTES = 256_000_000
+_LONGEST_LINE = 8192
+_DIFF = (
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=dirty",
+    "--submodule=short",
+    "--diff-algorithm=myers",
+    "--find-renames",
+    "-l400",
+)
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb'\\([0-7]{3}|[abfnrtv"\\])')
+_ESCAPED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_KINDS = {
+    "A": ChangeKind.ADDED,
+    "C": ChangeKind.ADDED,
+    "D": ChangeKind.DELETED,
+    "R": ChangeKind.RENAMED,
+    "T": ChangeKind.TYPE_CHANGED,
+}
+Hunks = tuple[list[LineRange], list[LineRange]]
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a diff told."""
+
+    changes: dict[str, Change] = field(default_factory=dict)
+    """Path -> what happened to it."""
+    old_ids: dict[str, str] = field(default_factory=dict)
+    """Path -> the id of its content before."""
+    is_whole: bool = True
+    """Whether all changed paths are in it."""
+
+
+def read_changes(repository: Repository, diff: tuple[str, ...], index: Mapping[str, str]) -> Changes:
+    """The changes that a command such as `diff-index REV` shows, with hunks and line counts."""
+    command, *between = diff
+    output = repository.run(
+        command, "--raw", "--numstat", "-z", "--no-abbrev", *_DIFF, *between, "--", environment=index
+    )
+    found = Changes(is_whole=not output.is_cut)
+    _read_records(output.fields(), found)
+    hunks, is_whole = _read_hunks(repository, diff, index)
+    counts = _count_old_lines(repository, found)
+    for path, change in found.changes.items():
+        found.changes[path] = _complete(change, hunks.get(path), is_whole, counts.get(path))
+    return found
+
+
+def _complete(change: Change, hunks: Hunks | None, is_whole: bool, old_count: int | None) -> Change:
+    known = hunks if hunks is not None else (([], []) if is_whole else None)
+    lines = None
+    if change.additions is not None and change.deletions is not None and not change.is_binary:
+        start = 0 if change.kind is ChangeKind.ADDED else old_count
+        lines = None if start is None else max(0, start + change.additions - change.deletions)
+    return replace(
+        change,
+        old_lines=None if known is None else tuple(known[0]),
+        new_lines=None if known is None else tuple(known[1]),
+        line_count=None if change.kind is ChangeKind.DELETED else lines,
+    )
+
+
+def _read_records(fields: list[str], found: Changes) -> None:
+    """Takes in `--raw --numstat -z`: the raw records first, each path in a field of its own."""
+    parts = iter(fields)
+    for record in parts:
+        if record.startswith(":"):
+            _, _, old_id, _, letter = record.split(" ")
+            path = next(parts, None)
+            old_path = path if letter[0] in "RC" else None
+            path = next(parts, None) if letter[0] in "RC" else path
+            if path is None:
+                return
+            kind = _KINDS.get(letter[0], ChangeKind.MODIFIED)
+            found.changes[path] = Change(kind=kind, old_path=old_path if letter[0] == "R" else None)
+            found.old_ids[path] = old_id
+        elif "\t" in record:
+            added, deleted, path = record.split("\t", 2)
+            if not path:
+                next(parts, None)
+                path = next(parts, "")
+            if path in found.changes:
+                found.changes[path] = _counted(found.changes[path], added, deleted)
+
+
+def _counted(change: Change, added: str, deleted: str) -> Change:
+    if added == "-":
+        return replace(change, is_binary=True)
+    return replace(
+        change,
+        additions=(change.additions or 0) + int(added),
+        deletions=(change.deletions or 0) + int(deleted),
+    )
+
+
+def _read_hunks(
+    repository: Repository, diff: tuple[str, ...], index: Mapping[str, str]
+) -> tuple[dict[str, Hunks], bool]:
+    """Where the hunks of each file stand. Names are quoted here, so that no name can look like a header."""
+    command, *between = diff
+    asked = (command, "--patch", "-U0", "--src-prefix=a/", "--dst-prefix=b/", *_DIFF, *between, "--")
+    reader = _PatchReader()
+    size = 0
+    with repository.stream(*asked, environment=index) as chunks:
+        for line, length in _lines(chunks):
+            size += length
+            if size > MOST_PATCH_BYTES or reader.count > MOST_HUNKS:
+                reader.forget_last()
+                return reader.found, False
+            reader.read(line)
+    return reader.found, True
+
+
+@dataclass(slots=True)
+class _PatchReader:
+    found: dict[str, Hunks] = field(default_factory=dict)
+    count: int = 0
+    _old: bytes = b""
+    _path: str | None = None
+    _left: int = 0
+
+    def read(self, line: bytes) -> None:
+        """Takes in one line; the lines of a hunk are counted, not looked at."""
+        if self._left and line[:1] in b"+-":
+            self._left -= 1
+        elif line.startswith(b"\\"):
+            return
+        elif line.startswith(b"--- "):
+            self._old = line[4:]
+        elif line.startswith(b"+++ "):
+            name = self._old if line[4:].startswith(b"/dev/null") else line[4:]
+            self._path = _name(name)
+        elif self._path is not None and (hunk := _HUNK.match(line)):
+            self._add(hunk, self._path)
+        elif line.startswith(b"diff --git "):
+            self._path = None
+
+    def _add(self, hunk: re.Match[bytes], path: str) -> None:
+        old, old_count, new, new_count = (1 if part is None else int(part) for part in hunk.groups())
+        self._left = old_count + new_count
+        ranges = self.found.setdefault(path, ([], []))
+        if old_count:
+            ranges[0].append(LineRange(old, old + old_count - 1))
+        # What was only taken out leaves a seam between two lines.
+        ranges[1].append(
+            LineRange(new, new + new_count - 1) if new_count else LineRange(max(1, new), new + 1)
+        )
+        self.count += 1
+
+    def forget_last(self) -> None:
+        """The file that was being read when the diff was cut is not known whole."""
+        if self._path is not None:
+            self.found.pop(self._path, None)
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Each line, no longer than what a header can have, and its length."""
+    head, size = b"", 0
+    for chunk in chunks:
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            yield (
+                (head + chunk[start : min(end, start + _LONGEST_LINE)])[:_LONGEST_LINE],
+                size + end - start + 1,
+            )
+            head, size, start = b"", 0, end + 1
+        head = (head + chunk[start : start + _LONGEST_LINE])[:_LONGEST_LINE]
+        size += len(chunk) - start
+    if size:
+        yield head, size
+
+
+def _name(text: bytes) -> str | None:
+    """The path in a header: without its prefix, quotes, and the tab behind a name with spaces."""
+    text = text.removesuffix(b"\t")
+    if text.startswith(b'"'):
+        text = _ESCAPE.sub(
+            lambda m: bytes([int(m[1], 8)]) if len(m[1]) == 3 else _ESCAPED.get(m[1], m[1]), text[1:-1]
+        )
+    return os.fsdecode(text[2:]) if text[:2] in (b"a/", b"b/") else None
+
+
+def _count_old_lines(repository: Repository, found: Changes) -> dict[str, int]:
+    """How many lines each changed file had before; what is too much to read is left out."""
+    wanted: dict[str, list[str]] = {}
+    for path, change in found.changes.items():
+        if change.kind not in (ChangeKind.ADDED, ChangeKind.DELETED) and change.additions is not None:
+            wanted.setdefault(found.old_ids[path], []).append(path)
+    counts: dict[str, int] = {}
+    if not wanted:
+        return counts
+    asked = "".join(f"{old_id}\n" for old_id in wanted).encode("ascii")
+    with repository.stream("cat-file", "--batch", "--buffer", stdin=asked) as chunks:
+        for old_id, lines in _blobs(chunks):
+            counts.update(dict.fromkeys(wanted.get(old_id, ()), lines))
+    return counts
+
+
+def _blobs(chunks: Iterator[bytes]) -> Iterator[tuple[str, int]]:
+    """The id and the number of lines of each blob that `cat-file --batch` prints."""
+    waiting, read = b"", 0
+    while True:
+        while b"\n" not in waiting:
+            more = next(chunks, None)
+            if more is None:
+                return
+            waiting += more
+        header, _, waiting = waiting.partition(b"\n")
+        old_id, kind, *rest = header.split(b" ")
+        if kind in (b"missing", b"ambiguous"):
+            continue
+        left, lines, last = int(rest[0]), 0, b"\n"
+        read += left
+        if read > _MOST_BLOB_BYTES:
+            return
+        while left > 0:
+            if not waiting:
+                waiting = next(chunks, b"")
+                if not waiting:
+                    return
+            part, waiting = waiting[:left], waiting[left:]
+            left -= len(part)
+            lines += part.count(b"\n")
+            last = part[-1:]
+        if not waiting:
+            waiting = next(chunks, b"")
+        waiting = waiting[1:]
+        yield old_id.decode("ascii"), lines + (last != b"\n")

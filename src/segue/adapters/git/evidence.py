@@ -1,0 +1,205 @@
+"""Collects what changed in a repository, from a revision to the work tree or to another revision.
+
+The user's own index is never touched: a copy of it is worked on, in a folder that is thrown away.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from segue.adapters.git.changes import read_changes
+from segue.adapters.git.lfs import settle_filtered
+from segue.adapters.git.repository import Repository, open_repository
+from segue.domain.errors import RepositoryError
+from segue.domain.ledger.evidence import Evidence
+from segue.domain.ledger.paths import EVERYWHERE
+
+MOST_COMMITS = 100_000
+"""So many commits are known at most."""
+_IGNORED_BYTES = 16_000_000
+_LARGEST_INDEX = 1_000_000_000
+_GITLINK, _SYMLINK = "160000", "120000"
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known of a tree while it is read."""
+
+    paths: set[str] = field(default_factory=set)
+    unseen: dict[str, str] = field(default_factory=dict)
+    is_whole: bool = True
+
+    def add(self, mode: str, path: str) -> None:
+        self.paths.add(path)
+        if mode == _GITLINK:
+            self.unseen[path + "/"] = "it lies in a submodule"
+        elif mode == _SYMLINK:
+            self.unseen[path + "/"] = "it lies behind a symbolic link"
+
+
+def collect_evidence(
+    folder: Path, base: str | None, head: str | None = None, *, seconds: float = 120.0
+) -> Evidence:
+    """What changed from `base` to `head`; without a head, to the work tree with its untracked files.
+
+    Without a base, or with HEAD where there is no commit yet, everything counts as new.
+    """
+    repository = open_repository(folder, seconds=seconds)
+    start = _resolve(repository, base)
+    tree = start or _empty_tree(repository)
+    before = _read_tree(repository, tree)
+    if head is None:
+        with _own_index(repository) as index:
+            after = _read_work_tree(repository, index)
+            found = read_changes(repository, ("diff-index", tree), index)
+            changes = settle_filtered(repository, found.changes, found.old_ids, index)
+    else:
+        end = _resolve(repository, head) or _empty_tree(repository)
+        after = _read_tree(repository, end)
+        found = read_changes(repository, ("diff-tree", "-r", tree, end), {})
+        changes = found.changes
+    tip = _resolve(repository, head or "HEAD")
+    commits, _ = _commits(repository, [tip, f"^{start}"] if start else [tip]) if tip else ((), True)
+    known, all_known = _commits(repository, ["--all", "--reflog", *([tip] if tip else [])])
+    top = str(repository.top)
+    return Evidence(
+        changes=changes,
+        before=frozenset(before.paths),
+        after=frozenset(after.paths),
+        unseen={**before.unseen, **after.unseen},
+        commits=commits,
+        known_commits=frozenset(known),
+        roots=tuple(dict.fromkeys((top, os.path.realpath(top)))),
+        prefix=repository.prefix,
+        is_diff_whole=found.is_whole and after.is_whole,
+        is_tree_whole=before.is_whole and after.is_whole,
+        are_commits_whole=all_known,
+    )
+
+
+def _resolve(repository: Repository, revision: str | None) -> str | None:
+    """The id of a revision's commit; none for no revision, and for HEAD before the first commit."""
+    if revision is None:
+        return None
+    if not revision or revision.startswith("-") or "\0" in revision:
+        raise RepositoryError(f'"{revision}" is not a revision')
+    asked = ("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    found = repository.run(*asked, may_fail=True).text.decode("ascii", "replace").strip()
+    if found:
+        return found
+    if revision == "HEAD":
+        return None
+    raise RepositoryError(
+        f'there is no revision "{revision}" in {repository.folder}; `git log` shows those there are'
+    )
+
+
+def _empty_tree(repository: Repository) -> str:
+    return repository.run("hash-object", "-t", "tree", "--stdin", stdin=b"").text.decode("ascii").strip()
+
+
+def _read_tree(repository: Repository, revision: str) -> _State:
+    output = repository.run("ls-tree", "-r", "-z", "--full-tree", revision)
+    state = _State(is_whole=not output.is_cut)
+    for entry in output.fields():
+        about, _, path = entry.partition("\t")
+        state.add(about.partition(" ")[0], path)
+    return state
+
+
+@contextmanager
+def _own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
+    """The environment that makes git work on a copy of the index."""
+    with TemporaryDirectory(prefix="segue-index-") as folder:
+        index = Path(folder, "index")
+        original = repository.git_dir / "index"
+        try:
+            found = original.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_INDEX:
+                raise RepositoryError(f"{original} is not an index that git wrote")
+            shutil.copyfile(original, index)
+        except FileNotFoundError:
+            pass  # nothing was ever added: an index that is not there is an empty one
+        except OSError as error:
+            raise RepositoryError(f"cannot copy {original}: {error.strerror}") from error
+        yield {"GIT_INDEX_FILE": str(index)}
+
+
+def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
+    """The files in the work tree; on the way, the copied index learns of all that is not ignored."""
+    state = _State()
+    _look_at_everything(repository, index, state)
+    repository.run("update-index", "-q", "--refresh", "--ignore-submodules", environment=index, may_fail=True)
+    others = repository.run("ls-files", "-z", "--others", "--exclude-standard", environment=index)
+    names = others.fields()
+    for name in names:
+        if name.endswith("/"):
+            state.unseen[name] = "it lies in a repository of its own"
+    _add_to_index(repository, index, (name for name in names if not name.endswith("/")))
+    tracked = repository.run("ls-files", "-z", "--stage", environment=index)
+    for entry in tracked.fields():
+        about, _, path = entry.partition("\t")
+        state.add(about.partition(" ")[0], path)
+    gone = repository.run("ls-files", "-z", "--deleted", environment=index)
+    state.paths.difference_update(gone.fields())
+    _note_ignored(repository, index, state)
+    state.is_whole = not (others.is_cut or tracked.is_cut or gone.is_cut)
+    return state
+
+
+def _look_at_everything(repository: Repository, index: Mapping[str, str], state: _State) -> None:
+    """Files that git was told to take for unchanged are looked at all the same."""
+    assumed: list[str] = []
+    for entry in repository.run("ls-files", "-z", "-v", environment=index).fields():
+        letter, path = entry[:1], entry[2:]
+        if letter in "Ss":
+            state.unseen[path] = "git is told to skip it (a sparse checkout)"
+        elif letter.islower():
+            assumed.append(path)
+    if assumed:
+        names = _joined(assumed)
+        repository.run(
+            "update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names, environment=index
+        )
+
+
+def _add_to_index(repository: Repository, index: Mapping[str, str], names: Iterable[str]) -> None:
+    """Untracked files, with an id that fits none of them: git will look at the files themselves."""
+    empty = repository.run("hash-object", "--stdin", stdin=b"").text.strip()
+    lines = b"".join(
+        (b"120000 " if Path(repository.top, name).is_symlink() else b"100644 ")
+        + empty
+        + b" 0\t"
+        + os.fsencode(name)
+        + b"\0"
+        for name in names
+    )
+    if lines:
+        repository.run("update-index", "-z", "--index-info", stdin=lines, environment=index)
+
+
+def _note_ignored(repository: Repository, index: Mapping[str, str], state: _State) -> None:
+    asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+    found = repository.run(*asked, environment=index, most_bytes=_IGNORED_BYTES)
+    if found.is_cut:
+        found = repository.run(*asked, "--directory", environment=index, most_bytes=_IGNORED_BYTES)
+        state.unseen[EVERYWHERE] = "git ignores too many files to look at each"
+    for name in found.fields():
+        state.unseen.setdefault(name, "git ignores it")
+
+
+def _commits(repository: Repository, of: list[str]) -> tuple[tuple[str, ...], bool]:
+    """The ids of commits, and whether these are all."""
+    found = repository.run("rev-list", f"--max-count={MOST_COMMITS}", *of).text.decode("ascii").split()
+    return tuple(found), len(found) < MOST_COMMITS
+
+
+def _joined(names: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in names)

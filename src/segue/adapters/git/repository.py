@@ -1,0 +1,281 @@
+"""Runs git on a repository that may be hostile: none of the programs that its configuration names is run.
+
+A repository's own `.git/config` can name programs for many occasions: hooks, a file system monitor, external
+diffs, text converters, filters, signers, pagers, credential helpers, transports. Each is turned off, either
+for all commands here or by an option of the command. Filters have names of their own, so they are looked up first
+and emptied one by one. Git's own protection against repositories of other users stays on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from segue.domain.errors import RepositoryError
+
+SECONDS = 120.0
+"""How long one git command may take."""
+MOST_BYTES = 64_000_000
+"""How much of one command's output is read."""
+_CHUNK = 1 << 16
+_SETTINGS: tuple[tuple[str, str], ...] = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", os.devnull),
+    ("core.pager", "cat"),
+    ("core.editor", "false"),
+    ("core.sshCommand", "false"),
+    ("core.gitProxy", "false"),
+    ("core.askPass", "false"),
+    ("core.alternateRefsCommand", "false"),
+    ("core.quotePath", "true"),
+    ("core.bigFileThreshold", "16m"),
+    ("core.splitIndex", "false"),
+    ("core.untrackedCache", "false"),
+    ("credential.helper", ""),
+    ("protocol.allow", "never"),
+    ("gpg.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("log.showSignature", "false"),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("submodule.recurse", "false"),
+    ("status.submoduleSummary", "false"),
+    ("index.threads", "1"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+)
+"""What holds for every command, whatever the repository says."""
+_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "SYSTEMROOT")
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Output:
+    """What a git command printed."""
+
+    text: bytes
+    """As much of it as was read."""
+    is_cut: bool = False
+    """Whether there was more."""
+
+    def fields(self) -> list[str]:
+        """What stands between NULs, as names of files; of a cut output, without the last, broken one."""
+        parts = self.text.split(b"\0")
+        return [os.fsdecode(part) for part in (parts[:-1] if self.is_cut or not parts[-1] else parts)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Repository:
+    """A repository and its work tree."""
+
+    top: Path
+    """The top of the work tree."""
+    folder: Path
+    """The folder that was asked for: the top, or one below it."""
+    git_dir: Path
+    """Where its index lies."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """Settings that empty every filter which the configuration names."""
+    seconds: float = SECONDS
+    """How long one command may take."""
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether the configuration names a filter."""
+        return any(name.startswith("GIT_CONFIG_KEY_") for name in self.filters)
+
+    @property
+    def prefix(self) -> str:
+        """The folder below the top, with a slash at its end; empty at the top."""
+        below = os.path.relpath(os.path.realpath(self.folder), os.path.realpath(self.top))
+        return "" if below == os.curdir else below.replace(os.sep, "/") + "/"
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        most_bytes: int = MOST_BYTES,
+        environment: Mapping[str, str] | None = None,
+        may_fail: bool = False,
+    ) -> Output:
+        """What a git command prints, up to a limit; a command that fails raises, unless it may."""
+        parts: list[bytes] = []
+        size = 0
+        with self.stream(*arguments, stdin=stdin, environment=environment, may_fail=may_fail) as chunks:
+            for chunk in chunks:
+                parts.append(chunk[: most_bytes - size])
+                size += len(chunk)
+                if size > most_bytes:
+                    return Output(text=b"".join(parts), is_cut=True)
+        return Output(text=b"".join(parts))
+
+    @contextmanager
+    def stream(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        environment: Mapping[str, str] | None = None,
+        may_fail: bool = False,
+    ) -> Iterator[Iterator[bytes]]:
+        """The output of a git command, piece by piece; leaving early ends it."""
+        variables = {**self.filters, **(environment or {})}
+        with _running(self.top, arguments, stdin, variables, (self.seconds, may_fail)) as chunks:
+            yield chunks
+
+
+def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
+    """The repository that a folder belongs to; raises a `RepositoryError` if it belongs to none."""
+    if not folder.is_dir():
+        raise RepositoryError(f"there is no folder {folder}")
+    asked = ("rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
+    with _running(folder, asked, None, {}, (seconds, False)) as chunks:
+        answer = b"".join(chunks)
+    inside, _, rest = answer.partition(b"\n")
+    if inside != b"true":
+        raise RepositoryError(f"{folder} is not in the work tree of a git repository")
+    top, _, git_dir = rest.removesuffix(b"\n").rpartition(b"\n")
+    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(os.fsdecode(top))):
+        raise RepositoryError(
+            f"the repository at {folder} has its work tree elsewhere, at {os.fsdecode(top)}"
+        )
+    found = Repository(
+        top=Path(os.fsdecode(top)), folder=folder, git_dir=Path(os.fsdecode(git_dir)), seconds=seconds
+    )
+    return Repository(
+        top=found.top,
+        folder=folder,
+        git_dir=found.git_dir,
+        filters=_settings(_emptied_filters(found), start=len(_SETTINGS)),
+        seconds=seconds,
+    )
+
+
+def _emptied_filters(repository: Repository) -> list[tuple[str, str]]:
+    """For every filter that is configured: no program, and no complaint about that."""
+    listed = repository.run("config", "--null", "--name-only", "--list").fields()
+    emptied: dict[str, str] = {}
+    for name in listed:
+        section, _, rest = name.partition(".")
+        driver, dot, key = rest.rpartition(".")
+        if not dot:
+            continue
+        if section == "filter" and key in ("clean", "smudge", "process"):
+            emptied[name] = ""
+            emptied[f"filter.{driver}.required"] = "false"
+    return list(emptied.items())
+
+
+def _settings(pairs: Sequence[tuple[str, str]], *, start: int = 0) -> dict[str, str]:
+    """Settings as git takes them from its environment: no name can be taken for anything else there."""
+    found = {"GIT_CONFIG_COUNT": str(start + len(pairs))}
+    for at, (name, value) in enumerate(pairs, start):
+        found[f"GIT_CONFIG_KEY_{at}"] = name
+        found[f"GIT_CONFIG_VALUE_{at}"] = value
+    return found
+
+
+@contextmanager
+def _running(
+    folder: Path,
+    arguments: Sequence[str],
+    stdin: bytes | None,
+    environment: Mapping[str, str],
+    terms: tuple[float, bool],
+) -> Iterator[Iterator[bytes]]:
+    """A git command while it runs; `terms` are the seconds that it has, and whether it may fail."""
+    seconds, may_fail = terms
+    git = shutil.which("git")
+    if git is None:
+        raise RepositoryError("git is not on the PATH; install it")
+    with TemporaryFile() as source, TemporaryFile() as errors:
+        source.write(stdin or b"")
+        source.seek(0)
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        process = subprocess.Popen(
+            [git, "--no-pager", *arguments],
+            cwd=folder,
+            env={**kept, **_ENVIRONMENT, **_settings(_SETTINGS), **environment},
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+        timer = threading.Timer(seconds, _kill, [process])
+        timer.start()
+        reading = _Reading()
+        try:
+            assert process.stdout is not None
+            yield reading.chunks(process.stdout)
+            code = process.wait() if reading.is_done else None
+        finally:
+            is_late = not timer.is_alive()
+            timer.cancel()
+            _end(process)
+        if code and (is_late or code < 0):
+            raise RepositoryError(
+                f"git {arguments[0]} in {folder} took longer than {seconds:g} s and was ended"
+                if is_late
+                else f"git {arguments[0]} in {folder} was killed by signal {-code}"
+            )
+        if code and not may_fail:
+            raise _explain(arguments, folder, errors)
+
+
+@dataclass(slots=True)
+class _Reading:
+    is_done: bool = False
+
+    def chunks(self, stream: IO[bytes]) -> Iterator[bytes]:
+        while chunk := stream.read(_CHUNK):
+            yield chunk
+        self.is_done = True
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        _kill(process)
+    if process.stdout is not None:
+        process.stdout.close()
+    process.wait()
+
+
+def _explain(arguments: Sequence[str], folder: Path, errors: IO[bytes]) -> RepositoryError:
+    errors.seek(0)
+    said = errors.read(4096).decode("utf-8", "replace")
+    first = next((line.strip() for line in said.splitlines() if line.strip()), "it gave no reason")
+    first = first.removeprefix("fatal: ").removeprefix("error: ")
+    if "not a git repository" in said:
+        return RepositoryError(
+            f"{folder} is not a git repository; run `git init` there, or name another folder"
+        )
+    if "dubious ownership" in said:
+        return RepositoryError(
+            f"git does not trust {folder}, which belongs to another user; if you do, run "
+            f"`git config --global --add safe.directory {folder}`"
+        )
+    return RepositoryError(f"git {arguments[0]} failed in {folder}: {first[:300]}")
