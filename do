@@ -46,7 +46,7 @@ check() {
 command=${1:-help}; [ $# -gt 0 ] && shift
 case "$command" in
   demo)  sync run.lock; exec .venv/bin/segue demo "$@" ;;
-  test)  sync dev.lock; check; exec .venv/bin/pytest -q -n 2 "$@" ;;
+  test)  sync dev.lock; check; exec .venv/bin/python -m tests.loopback .venv/bin/pytest -q -n 2 "$@" ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock
