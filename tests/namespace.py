@@ -132,7 +132,8 @@ def process_on(port: int) -> str:
             with suppress(OSError):
                 if str(link.readlink()) == f"socket:[{inode}]":
                     words = (link.parents[1] / "cmdline").read_bytes().decode("utf-8", "replace")
-                    return " ".join(words.replace("\0", " ").split())[:120]
+                    program, _, rest = words.partition("\0")
+                    return " ".join([Path(program).name, *rest.replace("\0", " ").split()])[:120]
     return "a process that is gone"
 
 
