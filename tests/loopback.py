@@ -66,11 +66,15 @@ def run_shut_in(command: Sequence[str], folder: Path) -> int:
             attempts.add(f"name {namespace.asked_name(query)}, by {namespace.process_on(asker[1])}")
             exits.names.sendto(namespace.refusal(query), asker)
 
-    for seer in (see_packets, answer_names):
-        threading.Thread(target=seer, daemon=True).start()
+    seers = [threading.Thread(target=seer, daemon=True) for seer in (see_packets, answer_names)]
+    for seer in seers:
+        seer.start()
     code = _run(command)
     time.sleep(0.1)  # what was sent last is seen, too
-    return attempts.report(way="every packet was seen") or code
+    if not all(seer.is_alive() for seer in seers):
+        attempts.add("nobody knows what: the look-out itself broke, see above")
+    told = attempts.report(way="every packet was seen")
+    return code or told
 
 
 def run_watched(command: Sequence[str], reason: str) -> int:
@@ -97,7 +101,8 @@ def run_watched(command: Sequence[str], reason: str) -> int:
     finally:
         over.set()
         watcher.join()
-    return attempts.report(way="looked at now and then") or code
+    told = attempts.report(way="looked at now and then")
+    return code or told
 
 
 def _is_here(address: str) -> bool:

@@ -127,13 +127,13 @@ def refusal(query: bytes) -> bytes:
 
 def process_on(port: int) -> str:
     """The command line of the process that has this UDP port, while it waits for an answer."""
-    for inode in _inodes(port):
-        for link in Path("/proc").glob("[0-9]*/fd/*"):
-            with suppress(OSError):
-                if str(link.readlink()) == f"socket:[{inode}]":
-                    words = (link.parents[1] / "cmdline").read_bytes().decode("utf-8", "replace")
-                    program, _, rest = words.partition("\0")
-                    return " ".join([Path(program).name, *rest.replace("\0", " ").split()])[:120]
+    sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
+    for process in Path("/proc").iterdir():
+        with suppress(OSError):  # it may be no process, not ours, or gone by now
+            if any(str(link.readlink()) in sockets for link in (process / "fd").iterdir()):
+                words = (process / "cmdline").read_bytes().decode("utf-8", "replace")
+                program, _, rest = words.partition("\0")
+                return " ".join([Path(program).name, *rest.replace("\0", " ").split()])[:120]
     return "a process that is gone"
 
 
