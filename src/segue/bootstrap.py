@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from segue.application.acceptance import Acceptance
 from segue.application.app import Segue
 from segue.application.approvals import Approvals
 from segue.application.backends import AgentBackend
 from segue.application.briefings import Briefer
+from segue.application.conversations import Conversations
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
 from segue.application.steps import StepMoves
+from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import StorageError
 from segue.settings import Settings
@@ -60,8 +64,10 @@ async def open_segue(
 ) -> AsyncIterator[Segue]:
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
+    from segue.adapters.checks import run_check
     from segue.adapters.engine.dbos_engine import DbosEngine
     from segue.adapters.event_feed import SharedFeed
+    from segue.adapters.git.workspaces import GitWorkspaces
     from segue.adapters.processes import LocalProcesses
     from segue.adapters.storage.database import open_database
     from segue.adapters.tokens import counter_for
@@ -76,11 +82,29 @@ async def open_segue(
         loaded = LoadedBackends(sessions_dir=settings.sessions_dir, given=backends)
         clock = SystemClock()
         limits = Limits(step_timeout=settings.step_timeout)
-        endings = Endings(database=database, backends=loaded, clock=clock, limits=limits)
+        verification = Verification(
+            workspaces=GitWorkspaces(root=settings.worktrees_dir),
+            views=views,
+            run_check=lambda folder, command: run_check(
+                command, Path(folder), seconds=settings.check_timeout
+            ),
+        )
+        endings = Endings(
+            database=database, backends=loaded, clock=clock, limits=limits, verification=verification
+        )
         briefer = Briefer(
             counter_for=counter_for, budget=settings.briefing_budget, notation=settings.handoff_notation
         )
-        moves = StepMoves(endings=endings, briefer=briefer)
+        conversations = Conversations(endings=endings)
+        acceptance = Acceptance(
+            endings=endings,
+            conversations=conversations,
+            verification=verification,
+            notation=settings.handoff_notation,
+        )
+        moves = StepMoves(
+            endings=endings, briefer=briefer, conversations=conversations, acceptance=acceptance
+        )
         workers = Workers(
             database=database,
             engine=DbosEngine(database_url=settings.engine_database_url),

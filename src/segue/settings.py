@@ -54,6 +54,8 @@ class Settings(BaseSettings):
     """Back end -> options that its agents have by default."""
     step_timeout: float = Field(default=600.0, gt=0, le=1e9)
     """Seconds a step may take before its session is aborted."""
+    check_timeout: float = Field(default=600.0, gt=0, le=1e9)
+    """Seconds that a check command of a template may take."""
     max_running: int = Field(default=20, ge=1)
     """How many pipelines run at once in one process; the others wait."""
     briefing_budget: int | None = Field(default=8000, ge=500)
@@ -101,6 +103,11 @@ class Settings(BaseSettings):
     def agents_dir(self) -> Path:
         """Where the agent programs are that Segue installed."""
         return self.data_dir / "agents"
+
+    @property
+    def worktrees_dir(self) -> Path:
+        """Where pipelines have their worktrees: apart for each database, whose ids name them."""
+        return self.data_dir / "worktrees" / hashlib.sha256(self.main_database_url.encode()).hexdigest()[:12]
 
     @property
     def engine_database_url(self) -> str:

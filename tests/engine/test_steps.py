@@ -184,7 +184,14 @@ async def test_every_move_leaves_its_mark_in_order(tmp_path: Path, project: Path
         ended = await follow_to_end(segue, (await segue.pipelines.submit(QUICK_FIX)).id)
         kinds = [str(entry.event_type) for entry in await audit_of(segue, ended.id)]
     step = ["step_started", "attempt_started", "message_sent", "handoff_created", "step_done"]
-    assert kinds == ["pipeline_created", "pipeline_started", *step, *step, "pipeline_done"]
+    assert kinds == [
+        "pipeline_created",
+        "pipeline_started",
+        "workspace_opened",
+        *step,
+        *step,
+        "pipeline_done",
+    ]
 
 
 async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, project: Path) -> None:

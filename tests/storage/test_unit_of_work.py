@@ -19,6 +19,7 @@ from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import AgentProfile, PipelineTemplate, Plan, TemplateStep
 from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound, StorageError
 from segue.domain.pipeline import Lease, Pipeline, PipelineStatus
+from segue.domain.workspace import WorkspaceChoice
 
 NOW = datetime(2026, 2, 20, 14, 30, tzinfo=UTC)
 PLAN = Plan(
@@ -35,6 +36,7 @@ def new_pipeline(title: str = "t", key: str | None = None) -> NewPipeline:
         working_dir="/",
         plan=PLAN,
         idempotency_key=key,
+        workspace_choice=WorkspaceChoice.AUTO,
         created_at=NOW,
     )
 

@@ -23,6 +23,8 @@ class Capabilities:
 
     resume: bool = False
     """A session can be joined again after Segue was killed, while its agent works."""
+    conversation: bool = False
+    """A second message goes on from the first: the session remembers."""
     events: bool = False
     """Words and tool calls are told as they come."""
     usage: bool = False
@@ -203,6 +205,10 @@ class AgentBackend(ABC):
     @abstractmethod
     async def close(self, session: str) -> None:
         """Forget the session; safe to repeat."""
+
+    async def converses(self, request: SessionRequest) -> bool:  # noqa: ARG002
+        """Whether this session would understand a second message."""
+        return self.capabilities.conversation
 
     async def resume(self, request: SessionRequest, session: str) -> None:  # noqa: B027  # may do nothing
         """Segue was restarted: make a session usable that an earlier process opened."""

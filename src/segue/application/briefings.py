@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from segue.application.ports import SavedHandoff, UnitOfWork
 from segue.domain.briefing import Predecessor, brief
+from segue.domain.briefing.fencing import fenced, neutralise
 from segue.domain.handoff import Handoff, OutputNotation
-from segue.domain.pipeline import Pipeline, Step
+from segue.domain.pipeline import Agent, Attempt, Pipeline, Step
+
+_CUT_OFF = """
+## An earlier attempt was cut off
+
+Attempt {number} at this step ended before it could hand off: {error}. It may have left unfinished work in
+the working directory. Look at what is there before you begin, and go on from it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,8 +50,26 @@ class Briefer:
             budget=self.budget,
             count_tokens=self.counter_for(step.model),
             notation=self.notation,
+            corrections=[line for s in earlier for line in _corrections(saved.get(s.id))],
         ).text
         return f"{orders}\n\n{text}" if orders else text
+
+    async def carry_over(self, work: UnitOfWork, earlier: tuple[Attempt, Agent]) -> str:
+        """What a new attempt is told of the one that was cut off: what git and its log show."""
+        attempt, _ = earlier
+        saved = (await work.handoffs.latest_of_steps([attempt.step_id])).get(attempt.step_id)
+        left = (
+            f"\n{fenced(neutralise(saved.content_md))}\n" if saved is not None and saved.is_synthetic else ""
+        )
+        why = (attempt.error or "no reason is known").rstrip(".")
+        return _CUT_OFF.format(number=attempt.number, error=why) + left
+
+
+def _corrections(saved: SavedHandoff | None) -> list[str]:
+    """What verification found to be otherwise."""
+    if saved is None or saved.ledger_json is None:
+        return []
+    return [str(line) for line in json.loads(saved.ledger_json).get("corrections", [])]
 
 
 def _predecessor(step: Step, saved: SavedHandoff) -> Predecessor:

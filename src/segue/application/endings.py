@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 import structlog
 
 from segue.application.backends import Backends
-from segue.application.ports import Clock, Database, UnitOfWork
+from segue.application.ports import Clock, Database, NewHandoff, UnitOfWork
+from segue.application.verification import Verification
 from segue.domain.audit import AuditKind
-from segue.domain.errors import BackendError
+from segue.domain.errors import BackendError, RepositoryError
+from segue.domain.handoff import OutputNotation, redact, render_handoff
 from segue.domain.pipeline import Agent, AttemptStatus, Lease, StepStatus
+from segue.domain.sessions import Reason
+from segue.domain.synthetic import synthesize
 
 log = structlog.get_logger()
 
@@ -35,7 +39,16 @@ class Limits:
 class Endings:
     """Stops sessions and writes down why. Sessions are stopped first, then the records say so."""
 
-    def __init__(self, *, database: Database, backends: Backends, clock: Clock, limits: Limits) -> None:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        backends: Backends,
+        clock: Clock,
+        limits: Limits,
+        verification: Verification,
+    ) -> None:
+        self.verification = verification
         self.database = database
         self.backends = backends
         self.clock = clock
@@ -60,11 +73,14 @@ class Endings:
             latest = await work.attempts.latest(step_id)
             await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
             await work.commit()
+        left = None
         if latest is not None:
             await self.release(latest[1], abort=True)
+            left = await self._synthetic(lease, latest[1], reason)
         now = self.clock.now()
         async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
+            await self._keep(work, lease, left)
             failed = pipeline.fail_step(step_id, reason, now)
             await work.pipelines.save(failed)
             await work.audit.add(
@@ -82,12 +98,17 @@ class Endings:
             pipeline = await work.pipelines.hold(lease)
             running = [s for s in pipeline.steps if s.status is StepStatus.RUNNING]
             latest = [await work.attempts.latest(step.id) for step in running]
+        left = []
         for found in latest:
             if found is not None and not found[0].status.is_final:
                 await self.release(found[1], abort=True)
+                reason = pipeline.abort_reason or "it was aborted"
+                left.append(await self._synthetic(lease, found[1], reason))
         now = self.clock.now()
         async with self.database.begin() as work:
             aborted = (await work.pipelines.hold(lease)).abort(now)
+            for handoff in left:
+                await self._keep(work, lease, handoff)
             await work.pipelines.save(aborted)
             for step in running:
                 await self._end_attempt(work, step.id, AttemptStatus.ABORTED, aborted.reason or "aborted")
@@ -130,10 +151,13 @@ class Endings:
         """The session is gone; the next attempt is told so. What is left of it is stopped first."""
         async with self.database.begin() as work:
             latest = await work.attempts.latest(step_id)
+        left = None
         if latest is not None:
             await self.release(latest[1], abort=True)
+            left = await self._synthetic(lease, latest[1], error)
         async with self.database.begin() as work:
             await work.pipelines.check(lease)
+            await self._keep(work, lease, left)
             await self._end_attempt(work, step_id, AttemptStatus.LOST, error)
             await work.audit.add(
                 AuditKind.ATTEMPT_LOST,
@@ -144,6 +168,52 @@ class Endings:
             )
             await work.commit()
         log.warning("session_lost", pipeline=lease.pipeline_id, step=step_id, error=error)
+
+    async def _synthetic(self, lease: Lease, agent: Agent, reason: str) -> NewHandoff | None:
+        """What the agent left, as git and its log show it; its session must have stopped."""
+        async with self.database.begin() as work:
+            pipeline = await work.pipelines.hold(lease)
+        assert agent.step_id is not None  # sessions of steps only end here
+        _, backend = self.backends.get(agent.backend, agent.name)
+        try:
+            evidence = await self.verification.evidence(
+                pipeline,
+                pipeline.step(agent.step_id),
+                agent,
+                knows_commands=backend.capabilities.tool_log,
+            )
+        except RepositoryError as error:
+            log.warning("no_evidence", pipeline=pipeline.id, error=str(error))
+            evidence, reason = None, f"{reason} (what it changed could not be read: {error})"
+        handoff = synthesize(
+            reason=reason,
+            evidence=evidence,
+            commands=await self.verification.commands(agent),
+            last_words=redact(await self.verification.last_words(agent))[0],
+        )
+        return NewHandoff(
+            agent_id=agent.id,
+            step_id=agent.step_id,
+            reason=Reason.TASK_BOUNDARY,
+            content_md=render_handoff(handoff, OutputNotation.YAML),
+            metadata_json=handoff.to_json(),
+            ledger_json=None,
+            is_synthetic=True,
+            created_at=self.clock.now(),
+        )
+
+    async def _keep(self, work: UnitOfWork, lease: Lease, left: NewHandoff | None) -> None:
+        if left is None:
+            return
+        handoff_id = await work.handoffs.add(left)
+        await work.audit.add(
+            AuditKind.HANDOFF_CREATED,
+            left.created_at,
+            pipeline_id=lease.pipeline_id,
+            step_id=left.step_id,
+            handoff_id=handoff_id,
+            is_synthetic=True,
+        )
 
     async def sweep(self) -> None:
         """Release sessions on this machine that have ended by the records, but were never released."""

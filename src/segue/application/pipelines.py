@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from segue.application.ports import CatalogSource, Clock, Database, NewPipeline
+from segue.application.ports import CatalogSource, Clock, Database, NewPipeline, UnitOfWork
 from segue.application.steps import StepMoves
 from segue.application.workers import Workers
 from segue.domain.audit import AuditKind
@@ -24,6 +24,7 @@ from segue.domain.errors import (
     UnknownName,
 )
 from segue.domain.pipeline import Lease, Pipeline, PipelineStatus
+from segue.domain.workspace import WorkspaceChoice, WorkspaceKind
 
 log = structlog.get_logger()
 
@@ -47,6 +48,8 @@ class Submission:
     """None for the folder that Segue was started in."""
     step_models: Mapping[str, str] = field(default_factory=dict)
     """Agent name -> model, for this run alone."""
+    workspace: WorkspaceChoice = WorkspaceChoice.AUTO
+    """A worktree where that can be, in place, or a new git repository."""
     idempotency_key: str | None = None
     """A second submission with the same key gives the first one's pipeline."""
 
@@ -62,15 +65,19 @@ class Pipelines:
         self._workers = workers
         self._moves = moves
         self._endings = moves.endings
+        self._workspaces = moves.endings.verification.workspaces
         self._engine = workers.engine
         self._clock = clock
 
     async def submit(self, wanted: Submission) -> Pipeline:
         """Save a run and begin it, or leave it pending while all places are taken."""
         new = self._check(wanted)
+        place = await self._workspaces.check(new.working_dir, new.branch, new.workspace_choice)
         async with self._database.begin() as work:
             if wanted.idempotency_key and (old := await work.pipelines.find_by_key(wanted.idempotency_key)):
                 return _same(old, new)
+            if place.kind is WorkspaceKind.IN_PLACE:
+                await _refuse_two_in_place(work, new.working_dir)
             pipeline = await work.pipelines.add(new)
             await work.audit.add(
                 AuditKind.PIPELINE_CREATED,
@@ -228,7 +235,16 @@ class Pipelines:
             working_dir=str(folder),
             plan=catalog.plan(template.model_copy(update={"steps": steps})),
             idempotency_key=wanted.idempotency_key,
+            workspace_choice=wanted.workspace,
             created_at=self._clock.now(),
+        )
+
+
+async def _refuse_two_in_place(work: UnitOfWork, working_dir: str) -> None:
+    if (other := await work.pipelines.in_place(working_dir)) is not None:
+        raise IllegalMove(
+            f"pipeline {other} works in {working_dir} itself, and two would spoil each other's work. Wait "
+            "for it, abort it, or make the folder a git repository: each run has its own worktree then"
         )
 
 

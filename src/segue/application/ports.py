@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
+from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Catalog, Plan
-from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline
+from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Repair
 from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
+from segue.domain.workspace import WorkspaceChoice
 
 
 class Clock(Protocol):
@@ -49,6 +50,7 @@ class NewPipeline:
     working_dir: str
     plan: Plan
     idempotency_key: str | None
+    workspace_choice: WorkspaceChoice
     created_at: datetime
 
 
@@ -75,6 +77,10 @@ class PipelineStore(Protocol):
         ...
 
     async def save(self, pipeline: Pipeline) -> None: ...
+    async def in_place(self, working_dir: str) -> int | None:
+        """The unfinished pipeline, if any, whose agents work in this very folder."""
+        ...
+
     async def owned(self, worker_id: str) -> Collection[Lease]:
         """The leases that the records say this worker has."""
         ...
@@ -100,6 +106,25 @@ class AttemptStore(Protocol):
 
     async def submit(self, attempt_id: int, *, submitted: str | None, blockers: str | None) -> None:
         """Keep what the agent gave through a tool; none leaves it as it is."""
+        ...
+
+    async def forget_submission(self, attempt_id: int) -> None:
+        """What the agent submitted did not pass: the next submission counts."""
+        ...
+
+    async def add_repair(
+        self,
+        attempt_id: int,
+        *,
+        number: int,
+        message_id: str,
+        text: str,
+        rejected_json: str | None,
+        at: datetime,
+    ) -> Repair: ...
+    async def save_repair(self, repair: Repair) -> None: ...
+    async def repairs(self, attempt_id: int) -> list[Repair]:
+        """The repair turns of a try, in order."""
         ...
 
     async def save_usage(self, agent_id: int, usage: Usage) -> None: ...
@@ -134,6 +159,8 @@ class NewHandoff:
     reason: Reason
     content_md: str
     metadata_json: str | None
+    ledger_json: str | None
+    is_synthetic: bool
     created_at: datetime
 
 
@@ -146,6 +173,8 @@ class SavedHandoff:
     agent_name: str
     content_md: str
     metadata_json: str | None
+    ledger_json: str | None
+    is_synthetic: bool
 
 
 class HandoffStore(Protocol):
@@ -273,6 +302,14 @@ class Views(Protocol):
         self, activity_id: int, *, pipeline_id: int | None = None, limit: int = 500
     ) -> list[Activity]: ...
     async def last_activity_id(self) -> int: ...
+    async def activity_of(self, agent_id: int) -> list[Activity]:
+        """All that was done in one session."""
+        ...
+
+    async def conflicts(self, working_dir: str) -> list[PipelineView]:
+        """The unfinished pipelines that were submitted for a folder."""
+        ...
+
     async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
         """Pending questions, oldest first; with `everything`, those that are settled too."""
         ...

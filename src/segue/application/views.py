@@ -9,6 +9,7 @@ from typing import Any
 from segue.domain.approvals import Approval
 from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
 from segue.domain.usage import Usage
+from segue.domain.workspace import Workspace
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +21,10 @@ class HandoffView:
     """The agent's reply, word for word."""
     metadata: dict[str, Any] | None
     """The structured record; none if nothing could be extracted."""
+    is_synthetic: bool
+    """True if Segue wrote it, because the agent ended before it could."""
+    ledger: dict[str, Any] | None
+    """Its claims, each with its verdict; none if nothing could be checked."""
     created_at: datetime
 
 
@@ -38,6 +43,10 @@ class StepView:
     started_at: datetime | None
     finished_at: datetime | None
     error_message: str | None
+    base_mark: str | None
+    """Names the files as they were before it."""
+    end_commit: str | None
+    """The commit that was made after it."""
     latest_handoff: HandoffView | None
     usage: Usage | None
     """What its sessions have used, as far as their back end says."""
@@ -55,6 +64,8 @@ class PipelineView:
     """Why it failed or was aborted."""
     branch: str | None
     working_dir: str
+    workspace: Workspace | None
+    """Where its agents work, once that was made."""
     worker_id: str | None
     """The worker that moves it on; none for a run that waits, has ended, or was interrupted."""
     created_at: datetime
@@ -72,6 +83,15 @@ class PipelineDetail(PipelineView):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RepairView:
+    """A turn in which the agent was asked to mend its handoff."""
+
+    number: int
+    text: str
+    reply: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AttemptView:
     """One try at a step, with the exact text that was sent."""
 
@@ -84,6 +104,10 @@ class AttemptView:
     """What was added because an earlier try was cut off."""
     text: str
     """The two together: exactly what was sent."""
+    briefing_sha256: str | None
+    """The receipt: the SHA-256 of that text, written down when it was sent."""
+    repairs: list[RepairView]
+    """The turns in which the agent was asked to mend its handoff."""
     reply: str | None
     usage: Usage | None
     error: str | None

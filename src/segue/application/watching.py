@@ -25,6 +25,7 @@ from segue.domain.activity import ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError, OwnershipLost, StorageError
+from segue.domain.handoff import redact
 from segue.domain.pipeline import Agent, Attempt, Lease
 from segue.domain.usage import Usage
 
@@ -49,14 +50,14 @@ class Watching:
 
     @asynccontextmanager
     async def of(
-        self, lease: Lease, attempt: Attempt, agent: Agent, backend: AgentBackend
+        self, lease: Lease, attempt: Attempt, agent: Agent, backend: AgentBackend, message_id: str
     ) -> AsyncIterator[None]:
         """While this is open, what the agent does is written down. It never breaks what it watches."""
         if not (backend.capabilities.events or backend.capabilities.usage):
             yield
             return
         watch = _Watch(self._database, self._clock, lease, attempt, agent, backend)
-        tasks = [asyncio.create_task(watch.listen()), asyncio.create_task(watch.write())]
+        tasks = [asyncio.create_task(watch.listen(message_id)), asyncio.create_task(watch.write())]
         try:
             yield
             await asyncio.wait(tasks[:1], timeout=_LAST_WORDS_SECONDS)
@@ -86,10 +87,10 @@ class _Watch:
         self._usage: Usage | None = None
         self._asked: dict[str, PermissionAsked] = {}
 
-    async def listen(self) -> None:
+    async def listen(self, message_id: str) -> None:
         """Take in what the back end tells."""
         with suppress(BackendError):  # whatever is wrong with the session, `wait` says it
-            async for event in self._backend.events(self._session, self._attempt.message_id):
+            async for event in self._backend.events(self._session, message_id):
                 self._take(event)
 
     async def write(self) -> None:
@@ -144,6 +145,7 @@ class _Watch:
         if not news and usage is None and not fresh:
             return
         self._unwritten, self._usage = [], None
+        news = [(kind, {k: _redacted(v) for k, v in payload.items()}) for kind, payload in news]
         now = self._clock.now()
         if usage is not None:
             news.append((ActivityKind.USAGE, {k: v for k, v in asdict(usage).items() if v}))
@@ -201,6 +203,10 @@ class _Watch:
                     allow=approval.status is ApprovalStatus.APPROVED,
                     comment=approval.comment or "",
                 )
+
+
+def _redacted(value: Any) -> Any:
+    return redact(value)[0] if isinstance(value, str) else value
 
 
 def _is_decided(approval: Approval) -> bool:

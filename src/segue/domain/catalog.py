@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from segue.domain.errors import UnknownName
+from segue.domain.gates import Gate
 from segue.domain.permissions import PermissionRule
 
 
@@ -47,6 +48,12 @@ class TemplateStep(Entry):
     """Overrides the profile's model."""
     timeout: float | None = Field(default=None, gt=0, le=1e9)
     """Overrides the profile's time-out, in seconds."""
+    checks: tuple[str, ...] | None = None
+    """Commands that Segue runs after this step; overrides the template's."""
+    on_refuted: Gate | None = None
+    """What happens if a claim is not so: note, repair or fail; overrides the template's."""
+    on_bad_handoff: Gate | None = None
+    """What happens if there is no handoff, or a bad one; overrides the template's."""
 
 
 class PipelineTemplate(Entry):
@@ -55,6 +62,25 @@ class PipelineTemplate(Entry):
     description: str = ""
     """What the recipe is for, in a line."""
     steps: tuple[TemplateStep, ...] = Field(min_length=1)
+    checks: tuple[str, ...] = ()
+    """Commands that Segue runs in the workspace after each step, such as `pytest -q`."""
+    on_refuted: Gate = Gate.REPAIR
+    """What happens to a step with a claim that is not so."""
+    on_bad_handoff: Gate = Gate.REPAIR
+    """What happens to a step without a handoff, or with a bad one."""
+
+    def checks_of(self, index: int) -> tuple[str, ...]:
+        """What is run after a step."""
+        own = self.steps[index].checks
+        return self.checks if own is None else own
+
+    def refuted_gate_of(self, index: int) -> Gate:
+        """What a refuted claim does to a step."""
+        return self.steps[index].on_refuted or self.on_refuted
+
+    def bad_handoff_gate_of(self, index: int) -> Gate:
+        """What a bad handoff does to a step."""
+        return self.steps[index].on_bad_handoff or self.on_bad_handoff
 
 
 class Plan(Entry):

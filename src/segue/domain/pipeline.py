@@ -10,6 +10,7 @@ from enum import StrEnum
 from segue.domain.catalog import Plan
 from segue.domain.errors import IllegalMove
 from segue.domain.usage import Usage
+from segue.domain.workspace import Workspace, WorkspaceChoice
 
 
 class PipelineStatus(StrEnum):
@@ -108,6 +109,8 @@ class Attempt:
     """What a try that was cut off left behind; empty for the first try."""
     message_id: str
     """Names the message, so that it is never delivered twice."""
+    briefing_sha256: str | None
+    """The receipt: of the exact text that was sent."""
     token: str | None
     """Opens Segue's own tools to this attempt's agent, and to nobody else."""
     submitted_json: str | None
@@ -132,6 +135,24 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Repair:
+    """A turn in the same session, in which the agent is asked to mend its handoff."""
+
+    id: int
+    attempt_id: int
+    number: int
+    message_id: str
+    text: str
+    """What the agent is told."""
+    rejected_json: str | None
+    """The handoff that did not pass; none if there was none."""
+    status: AttemptStatus
+    """`sending`, `sent` or `replied`."""
+    reply: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
     """A place in the run."""
 
@@ -146,6 +167,10 @@ class Step:
     """Seconds until the agent's session is aborted; none for the setting's default."""
     status: StepStatus
     error_message: str | None
+    base_mark: str | None
+    """Names the files as they were before the step; none outside of git."""
+    end_commit: str | None
+    """The commit that was made after the step."""
     started_at: datetime | None
     finished_at: datetime | None
 
@@ -171,6 +196,9 @@ class Pipeline:
     worker_id: str | None
     segment: int
     idempotency_key: str | None
+    workspace: Workspace | None
+    """Where its agents work, once that was made."""
+    workspace_choice: WorkspaceChoice
     created_at: datetime
     updated_at: datetime
     steps: tuple[Step, ...]
@@ -191,11 +219,16 @@ class Pipeline:
         self._require(step.status is StepStatus.PENDING, f"step {step.order_index + 1} is {step.status}")
         return self._with_step(replace(step, status=StepStatus.RUNNING, started_at=at), at)
 
-    def finish_step(self, step_id: int, at: datetime) -> Pipeline:
+    def mark_step(self, step_id: int, mark: str | None, at: datetime) -> Pipeline:
+        """The files are as `mark` names them before the step begins."""
+        return self._with_step(replace(self.step(step_id), base_mark=mark), at)
+
+    def finish_step(self, step_id: int, at: datetime, commit: str | None = None) -> Pipeline:
         """A running step is done; after the last one, so is the pipeline."""
         step = self.step(step_id)
         self._require(step.status is StepStatus.RUNNING, f"step {step.order_index + 1} is {step.status}")
-        moved = self._with_step(replace(step, status=StepStatus.DONE, finished_at=at), at)
+        done = replace(step, status=StepStatus.DONE, end_commit=commit, finished_at=at)
+        moved = self._with_step(done, at)
         return replace(moved, status=PipelineStatus.DONE) if moved.next_step() is None else moved
 
     def complete(self, at: datetime) -> Pipeline:

@@ -92,6 +92,8 @@ class ScriptedOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     actions: tuple[Action, ...] = ()
     """What the agent does."""
+    later: tuple[tuple[Action, ...], ...] = ()
+    """What it does when it is spoken to again: for the second message, the third, and so on."""
     script: Path | None = None
     """A YAML file that maps agent names to lists of actions, used where `actions` is empty."""
 
@@ -135,7 +137,7 @@ class ScriptedBackend(AgentBackend):
             return
         if session not in self._numbers:
             raise SessionLost(_GONE)
-        actions = self._script_of(request)
+        actions = self._script_of(request, len(self._messages.get(session, ())))
         self.received.setdefault(request.agent_name, []).append(message.text)
         player = _Player(Path(request.working_dir), self._numbers[session], self._usage.get(session))
         self._players[message.id] = player
@@ -192,11 +194,20 @@ class ScriptedBackend(AgentBackend):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _script_of(self, request: SessionRequest) -> Sequence[Action]:
+    async def converses(self, request: SessionRequest) -> bool:
+        """Whether the script has something for a second message."""
+        return bool(self._options_of(request).later)
+
+    def _options_of(self, request: SessionRequest) -> ScriptedOptions:
         try:
-            options = ScriptedOptions.model_validate(dict(request.profile.options))
+            return ScriptedOptions.model_validate(dict(request.profile.options))
         except ValidationError as error:
             raise BackendUnavailable(_wrong_script(request.agent_name, error)) from error
+
+    def _script_of(self, request: SessionRequest, messages_before: int) -> Sequence[Action]:
+        options = self._options_of(request)
+        if messages_before and options.later:
+            return options.later[min(messages_before, len(options.later)) - 1]
         if options.actions:
             return options.actions
         if options.script is not None:

@@ -56,7 +56,7 @@ def collect_evidence(
     tree = start or _empty_tree(repository)
     before = _read_tree(repository, tree)
     if head is None:
-        with _own_index(repository) as index:
+        with own_index(repository) as index:
             after = _read_work_tree(repository, index)
             found = read_changes(repository, ("diff-index", tree), index)
             changes = settle_filtered(repository, found.changes, found.old_ids, index)
@@ -115,7 +115,7 @@ def _read_tree(repository: Repository, revision: str) -> _State:
 
 
 @contextmanager
-def _own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
+def own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
     """The environment that makes git work on a copy of the index."""
     with TemporaryDirectory(prefix="segue-index-") as folder:
         index = Path(folder, "index")

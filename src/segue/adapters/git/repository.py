@@ -2,8 +2,8 @@
 
 A repository's own `.git/config` can name programs for many occasions: hooks, a file system monitor, external
 diffs, text converters, filters, signers, pagers, credential helpers, transports. Each is turned off, either
-for all commands here or by an option of the command. Filters have names of their own, so they are looked up first
-and emptied one by one. Git's own protection against repositories of other users stays on.
+for all commands here or by an option of the command. Filters have names of their own, so they are looked up
+first and emptied one by one. Git's own protection against repositories of other users stays on.
 """
 
 from __future__ import annotations
@@ -141,6 +141,13 @@ class Repository:
         variables = {**self.filters, **(environment or {})}
         with _running(self.top, arguments, stdin, variables, (self.seconds, may_fail)) as chunks:
             yield chunks
+
+
+def run_git(folder: Path, *arguments: str) -> None:
+    """Run a git command in a folder that need not be a repository."""
+    with _running(folder, arguments, None, {}, (SECONDS, False)) as chunks:
+        for _ in chunks:
+            pass
 
 
 def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:

@@ -8,13 +8,23 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Row
 
-from segue.adapters.storage.tables import AgentRow, ApprovalRow, AttemptRow, PipelineRow, StepRow
+from segue.adapters.storage.tables import AgentRow, ApprovalRow, AttemptRow, PipelineRow, RepairRow, StepRow
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Plan
-from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, PipelineStatus, Step, StepStatus
+from segue.domain.pipeline import (
+    Agent,
+    Attempt,
+    AttemptStatus,
+    Pipeline,
+    PipelineStatus,
+    Repair,
+    Step,
+    StepStatus,
+)
 from segue.domain.usage import Usage
+from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind
 
 T = TypeVar("T")
 
@@ -47,13 +57,18 @@ def read_pipeline(row: PipelineRow) -> Pipeline:
         row,
         plan=Plan.model_validate_json(row.plan_json),
         status=PipelineStatus(row.status),
+        workspace=read_workspace(row.workspace_json),
+        workspace_choice=WorkspaceChoice(row.workspace_choice),
         steps=tuple(read(Step, step, status=StepStatus(step.status)) for step in row.steps),
     )
 
 
 def write_pipeline(pipeline: Pipeline, row: PipelineRow) -> None:
     """A run with its steps; the plan never changes."""
-    write(pipeline, row, without=("plan", "steps"))
+    write(pipeline, row, without=("plan", "steps", "workspace"))
+    text = None if pipeline.workspace is None else json.dumps(asdict(pipeline.workspace))
+    if text != row.workspace_json:
+        row.workspace_json = text
     rows: dict[int, StepRow] = {step.id: step for step in row.steps}
     for step in pipeline.steps:
         write(step, rows[step.id])
@@ -67,6 +82,19 @@ def read_attempt(row: AttemptRow) -> tuple[Attempt, Agent]:
 def read_agent(row: AgentRow) -> Agent:
     """A session."""
     return read(Agent, row, usage=read_usage(row.usage_json))
+
+
+def read_workspace(text: str | None) -> Workspace | None:
+    """Where agents work."""
+    if text is None:
+        return None
+    values = json.loads(text)
+    return Workspace(**{**values, "kind": WorkspaceKind(values["kind"]), "notes": tuple(values["notes"])})
+
+
+def read_repair(row: RepairRow) -> Repair:
+    """A repair turn."""
+    return read(Repair, row, status=AttemptStatus(row.status))
 
 
 def read_usage(text: str | None) -> Usage | None:

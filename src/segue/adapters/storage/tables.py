@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, MetaData, String, Text
+from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, MetaData, String, Text, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
@@ -81,6 +81,8 @@ class PipelineRow(Base):
     worker_id: Mapped[str | None] = mapped_column(ForeignKey("workers.id", ondelete="SET NULL"))
     segment: Mapped[int] = mapped_column(server_default="0")
     idempotency_key: Mapped[str | None] = mapped_column(String(255), unique=True)
+    workspace_json: Mapped[str | None]
+    workspace_choice: Mapped[str] = mapped_column(String(32), server_default="auto")
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
     steps: Mapped[list[StepRow]] = relationship(
@@ -102,6 +104,8 @@ class StepRow(Base):
     timeout: Mapped[float | None]
     status: Mapped[str] = mapped_column(String(32))
     error_message: Mapped[str | None]
+    base_mark: Mapped[str | None] = mapped_column(String(64))
+    end_commit: Mapped[str | None] = mapped_column(String(64))
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
 
@@ -154,11 +158,31 @@ class AttemptRow(Base):
     token: Mapped[str | None] = mapped_column(String(64), unique=True)
     submitted_json: Mapped[str | None]
     blockers_json: Mapped[str | None]
+    briefing_sha256: Mapped[str | None] = mapped_column(String(64))
     reply: Mapped[str | None]
     error: Mapped[str | None]
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     agent: Mapped[AgentRow] = relationship(lazy="joined")
+
+
+class RepairRow(Base):
+    """A turn in which an agent is asked to mend its handoff."""
+
+    __tablename__ = "repairs"
+    __table_args__ = (
+        Index("uq_repairs_attempt_id_number", "attempt_id", "number", unique=True),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id", ondelete="CASCADE"))
+    number: Mapped[int]
+    message_id: Mapped[str] = mapped_column(String(64))
+    text: Mapped[str]
+    rejected_json: Mapped[str | None]
+    status: Mapped[str] = mapped_column(String(32))
+    reply: Mapped[str | None]
+    created_at: Mapped[datetime]
 
 
 class HandoffRow(Base):
@@ -177,6 +201,8 @@ class HandoffRow(Base):
     metadata_json: Mapped[str | None]
     file_path: Mapped[str | None]
     injection_prompt: Mapped[str | None]
+    ledger_json: Mapped[str | None]
+    is_synthetic: Mapped[bool] = mapped_column(server_default=false())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     agent: Mapped[AgentRow] = relationship(back_populates="handoffs", lazy="joined")
 

@@ -7,34 +7,36 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CursorResult, delete, func, or_, select, text, update
+from sqlalchemy import CursorResult, delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import joinedload
 
+from segue.adapters.storage.attempts import SqlAttempts
 from segue.adapters.storage.mapping import (
     read,
-    read_attempt,
     read_pipeline,
+    read_workspace,
     write,
     write_pipeline,
-    write_usage,
 )
 from segue.adapters.storage.records_of_agents import SqlActivity, SqlApprovals
 from segue.adapters.storage.tables import (
-    AgentRow,
-    AttemptRow,
     AuditEventRow,
     HandoffRow,
     PipelineRow,
     StepRow,
     WorkerRow,
 )
-from segue.application.ports import NewAttempt, NewHandoff, NewPipeline, SavedHandoff, Worker
+from segue.application.ports import NewHandoff, NewPipeline, SavedHandoff, Worker
 from segue.domain.audit import AuditKind
 from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound
-from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, PipelineStatus, StepStatus
-from segue.domain.usage import Usage
+from segue.domain.pipeline import (
+    Lease,
+    Pipeline,
+    PipelineStatus,
+    StepStatus,
+)
+from segue.domain.workspace import WorkspaceKind
 
 _UNFINISHED = (PipelineStatus.PENDING, PipelineStatus.RUNNING)
 _AUDIT_LOCK = 7_301_002
@@ -80,6 +82,7 @@ class SqlPipelines:
             status=PipelineStatus.PENDING,
             segment=0,
             idempotency_key=new.idempotency_key,
+            workspace_choice=new.workspace_choice,
             created_at=new.created_at,
             updated_at=new.created_at,
             steps=[
@@ -148,6 +151,18 @@ class SqlPipelines:
         """Write what changed."""
         write_pipeline(pipeline, await self._row(pipeline.id))
 
+    async def in_place(self, working_dir: str) -> int | None:
+        """The unfinished pipeline, if any, whose agents work in this very folder."""
+        unfinished = (*_UNFINISHED, PipelineStatus.WAITING_FOR_APPROVAL)
+        found = select(PipelineRow).where(
+            PipelineRow.working_dir == working_dir, PipelineRow.status.in_(unfinished)
+        )
+        for row in await self._session.scalars(found.order_by(PipelineRow.id)):
+            workspace = read_workspace(row.workspace_json)
+            if workspace is None or workspace.kind is WorkspaceKind.IN_PLACE:
+                return row.id
+        return None
+
     async def orders(self, leases: Collection[Lease]) -> Mapping[Lease, str | None]:
         """For leases that must stop: the abort reason, or none if the lease was lost."""
         ids = {lease.pipeline_id for lease in leases}
@@ -184,90 +199,6 @@ class SqlPipelines:
         return row
 
 
-class SqlAttempts:
-    """Attempts and the agent sessions they run in."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
-    async def start(self, attempt: NewAttempt) -> tuple[Attempt, Agent]:
-        """Save a new try and its session, before anything is opened."""
-        agent = AgentRow(
-            name=attempt.agent_name,
-            backend=attempt.backend,
-            key=attempt.key,
-            parent_id=attempt.parent_id,
-            step_id=attempt.step_id,
-            started_at=attempt.started_at,
-        )
-        row = AttemptRow(
-            step_id=attempt.step_id,
-            agent=agent,
-            number=attempt.number,
-            status=AttemptStatus.OPENING,
-            briefing=attempt.briefing,
-            carry_over=attempt.carry_over,
-            message_id=attempt.message_id,
-            token=attempt.token,
-            started_at=attempt.started_at,
-        )
-        self._session.add(row)
-        await self._session.flush()
-        return read_attempt(row)
-
-    async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None:
-        """The newest try at a step."""
-        newest = (
-            select(AttemptRow)
-            .where(AttemptRow.step_id == step_id)
-            .order_by(AttemptRow.number.desc())
-            .limit(1)
-            .options(joinedload(AttemptRow.agent).lazyload(AgentRow.handoffs))
-        )
-        row = (await self._session.scalars(newest)).one_or_none()
-        return read_attempt(row) if row else None
-
-    async def save(self, attempt: Attempt, agent: Agent) -> None:
-        """Write what changed."""
-        # No row of these is changed through the session, so there is nothing to bring in line.
-        for row, value, changing in (
-            (AttemptRow, attempt, ("status", "reply", "error", "finished_at")),
-            (AgentRow, agent, ("session_ref", "ended_at")),
-        ):
-            changed = {name: getattr(value, name) for name in changing}
-            where = update(row).where(row.id == value.id).values(changed)
-            await self._session.execute(where.execution_options(synchronize_session=False))
-
-    async def by_token(self, token: str) -> tuple[Attempt, Agent] | None:
-        """The try that this token opens tools to."""
-        found = (
-            select(AttemptRow)
-            .where(AttemptRow.token == token)
-            .options(joinedload(AttemptRow.agent).lazyload(AgentRow.handoffs))
-        )
-        row = (await self._session.scalars(found)).one_or_none()
-        return read_attempt(row) if row else None
-
-    async def submit(self, attempt_id: int, *, submitted: str | None, blockers: str | None) -> None:
-        """Keep what the agent gave through a tool; none leaves it as it is."""
-        given = {"submitted_json": submitted, "blockers_json": blockers}
-        changed = {name: value for name, value in given.items() if value is not None}
-        where = update(AttemptRow).where(AttemptRow.id == attempt_id).values(changed)
-        await self._session.execute(where.execution_options(synchronize_session=False))
-
-    async def save_usage(self, agent_id: int, usage: Usage) -> None:
-        """Write what a session has used so far."""
-        where = update(AgentRow).where(AgentRow.id == agent_id).values(usage_json=write_usage(usage))
-        await self._session.execute(where.execution_options(synchronize_session=False))
-
-    async def in_use(self, sessions: Collection[str]) -> Collection[str]:
-        """Those of the sessions that have not ended, by reference or key."""
-        wanted = select(AgentRow.key, AgentRow.session_ref).where(
-            AgentRow.ended_at.is_(None), or_(AgentRow.key.in_(sessions), AgentRow.session_ref.in_(sessions))
-        )
-        return {name for row in await self._session.execute(wanted) for name in row if name is not None}
-
-
 class SqlHandoffs:
     """Handoffs."""
 
@@ -282,6 +213,8 @@ class SqlHandoffs:
             reason=new.reason,
             content_md=new.content_md,
             metadata_json=new.metadata_json,
+            ledger_json=new.ledger_json,
+            is_synthetic=new.is_synthetic,
             created_at=new.created_at,
         )
         self._session.add(row)

@@ -11,7 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.orm import lazyload
 
 from segue.adapters.storage.failures import translated
-from segue.adapters.storage.mapping import read, read_activity, read_approval, read_entry, read_usage
+from segue.adapters.storage.mapping import (
+    read,
+    read_activity,
+    read_approval,
+    read_entry,
+    read_usage,
+    read_workspace,
+)
 from segue.adapters.storage.tables import (
     ActivityRow,
     AgentRow,
@@ -20,6 +27,7 @@ from segue.adapters.storage.tables import (
     AuditEventRow,
     HandoffRow,
     PipelineRow,
+    RepairRow,
     StepRow,
 )
 from segue.application.views import (
@@ -29,6 +37,7 @@ from segue.application.views import (
     PipelineFilter,
     PipelinePage,
     PipelineView,
+    RepairView,
     StepDetail,
     StepView,
 )
@@ -71,7 +80,7 @@ class SqlViews:
             query = query.where(PipelineRow.id < wanted.before)
         async with self._reading() as session:
             rows = list(await session.scalars(query))
-        items = [read(PipelineView, row, status=PipelineStatus(row.status)) for row in rows[: wanted.limit]]
+        items = [_pipeline_view(row) for row in rows[: wanted.limit]]
         return PipelinePage(items=items, next_cursor=items[-1].id if len(rows) > wanted.limit else None)
 
     async def pipeline(self, pipeline_id: int) -> PipelineDetail:
@@ -88,6 +97,7 @@ class SqlViews:
                 PipelineDetail,
                 row,
                 status=PipelineStatus(row.status),
+                workspace=read_workspace(row.workspace_json),
                 steps=[
                     read(
                         StepView,
@@ -111,6 +121,8 @@ class SqlViews:
         tries = select(AttemptRow).where(AttemptRow.step_id == step.id).order_by(AttemptRow.number)
         async with AsyncSession(self._engine) as session:
             rows = list(await session.scalars(tries))
+            asked = select(RepairRow).where(RepairRow.attempt_id.in_([row.id for row in rows]))
+            repairs = list(await session.scalars(asked.order_by(RepairRow.id)))
         return read(
             StepDetail,
             step,
@@ -121,6 +133,7 @@ class SqlViews:
                     status=AttemptStatus(row.status),
                     backend=row.agent.backend,
                     usage=read_usage(row.agent.usage_json),
+                    repairs=[read(RepairView, each) for each in repairs if each.attempt_id == row.id],
                     text=join_text(row.briefing, row.carry_over),
                 )
                 for row in rows
@@ -159,6 +172,27 @@ class SqlViews:
         async with self._reading() as session:
             return await session.scalar(select(func.max(ActivityRow.id))) or 0
 
+    async def activity_of(self, agent_id: int) -> list[Activity]:
+        """All that was done in one session."""
+        table = ActivityRow.__table__
+        async with self._reading() as session:
+            rows = await session.execute(
+                select(table).where(table.c.agent_id == agent_id).order_by(table.c.id)
+            )
+            return [read_activity(row) for row in rows]
+
+    async def conflicts(self, working_dir: str) -> list[PipelineView]:
+        """The unfinished pipelines that were submitted for a folder."""
+        final = [status for status in PipelineStatus if status.is_final]
+        query = (
+            select(PipelineRow)
+            .where(PipelineRow.working_dir == working_dir, PipelineRow.status.not_in(final))
+            .order_by(PipelineRow.id)
+            .options(lazyload(PipelineRow.steps))
+        )
+        async with self._reading() as session:
+            return [_pipeline_view(row) for row in await session.scalars(query)]
+
     async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
         """Pending questions, oldest first; with `everything`, those that are settled too."""
         query = select(ApprovalRow).order_by(ApprovalRow.id)
@@ -179,7 +213,10 @@ class SqlViews:
         rows = await session.scalars(select(HandoffRow).where(HandoffRow.id.in_(newest)))
         return {
             row.step_id: read(
-                HandoffView, row, metadata=json.loads(row.metadata_json) if row.metadata_json else None
+                HandoffView,
+                row,
+                metadata=json.loads(row.metadata_json) if row.metadata_json else None,
+                ledger=json.loads(row.ledger_json) if row.ledger_json else None,
             )
             for row in rows
             if row.step_id is not None
@@ -207,3 +244,8 @@ class SqlViews:
             .group_by(AttemptRow.step_id)
         )
         return {step_id: count for step_id, count in await session.execute(counted)}  # noqa: C416  # rows, not pairs
+
+
+def _pipeline_view(row: PipelineRow) -> PipelineView:
+    workspace = read_workspace(row.workspace_json)
+    return read(PipelineView, row, status=PipelineStatus(row.status), workspace=workspace)

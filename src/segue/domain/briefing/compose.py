@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from segue.domain.briefing.answering import how_to_hand_off
-from segue.domain.briefing.fencing import AFTER_FENCE, FENCE_CLOSE, FENCE_OPEN, clean, neutralise
+from segue.domain.briefing.fencing import clean, fenced, neutralise
 from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece, Selection, fit
 from segue.domain.briefing.reported import part_of
 from segue.domain.briefing.values import Briefing, KnownFact, Predecessor
@@ -54,9 +54,9 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
         *handoffs, corrected, known, decided = written
         blocks = [
             opening,
-            _fenced("\n\n".join(each for each in handoffs if each)),
+            fenced("\n\n".join(each for each in handoffs if each)),
             corrected,
-            _fenced(known),
+            fenced(known),
             decided,
             closing,
             selection.line_about_left_out(),
@@ -67,10 +67,6 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
     text = write(selection)
     left_out = tuple(left for _, left in selection.left_out())
     return Briefing(text=text, left_out=left_out, tokens=count_tokens(text))
-
-
-def _fenced(text: str) -> str:
-    return f"{FENCE_OPEN}\n{text}\n{FENCE_CLOSE}\n\n{AFTER_FENCE}" if text else ""
 
 
 def _corrections(corrections: Sequence[str]) -> PartOfBriefing:

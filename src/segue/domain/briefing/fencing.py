@@ -51,3 +51,8 @@ def neutralise_line(text: str) -> str:
 def table_cell(text: str) -> str:
     """The same for a cell of a table."""
     return neutralise_line(text).replace("|", "\\|")
+
+
+def fenced(text: str) -> str:
+    """Agent text, which must have lost its powers already, as data; nothing for nothing."""
+    return f"{FENCE_OPEN}\n{text}\n{FENCE_CLOSE}\n\n{AFTER_FENCE}" if text else ""

@@ -1,0 +1,128 @@
+"""Speaking with agents: sessions are opened, messages are delivered once, replies are waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from segue.application.backends import AgentBackend, Message, Reply, SessionRequest, ToolServer
+from segue.application.endings import Endings
+from segue.application.watching import Watching
+from segue.domain.errors import AgentFailed, BackendUnavailable
+from segue.domain.handoff import redact
+from segue.domain.permissions import DEFAULT_RULES
+from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Step
+
+T = TypeVar("T")
+
+ToolsFor = Callable[[str], ToolServer]
+"""Segue's own tools for the attempt with a token."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conversation:
+    """One attempt's session on its back end."""
+
+    lease: Lease
+    pipeline: Pipeline
+    step: Step
+    attempt: Attempt
+    agent: Agent
+    backend: AgentBackend
+    request: SessionRequest
+
+    @property
+    def session(self) -> str:
+        """The back end's name of the session."""
+        return self.agent.session_ref or ""
+
+
+class Conversations:
+    """Every call has a limit; what takes longer is a failure with a sentence."""
+
+    def __init__(self, *, endings: Endings, tools_for: ToolsFor | None = None) -> None:
+        self._backends = endings.backends
+        self._clock = endings.clock
+        self._limits = endings.limits
+        self._tools_for = tools_for
+        self._watching = Watching(database=endings.database, clock=endings.clock)
+
+    def of(self, lease: Lease, pipeline: Pipeline, attempt: Attempt, agent: Agent) -> Conversation:
+        """The conversation of an attempt."""
+        _, backend = self._backends.get(agent.backend, agent.name)
+        step, profile = pipeline.step(attempt.step_id), pipeline.plan.agents[agent.name]
+        tools = None
+        if self.offers_tools(backend) and self._tools_for is not None and attempt.token is not None:
+            tools = self._tools_for(attempt.token)
+        request = SessionRequest(
+            key=agent.key,
+            agent_name=agent.name,
+            profile=profile,
+            permissions=(*DEFAULT_RULES, *profile.permissions),
+            tools=tools,
+            model=step.model,
+            working_dir=pipeline.workspace.path if pipeline.workspace else pipeline.working_dir,
+            title=f"segue {pipeline.id}.{step.order_index + 1} {agent.name}: {pipeline.title}",
+        )
+        return Conversation(
+            lease=lease,
+            pipeline=pipeline,
+            step=step,
+            attempt=attempt,
+            agent=agent,
+            backend=backend,
+            request=request,
+        )
+
+    def offers_tools(self, backend: AgentBackend) -> bool:
+        """True if agents of this back end can be given Segue's own tools."""
+        return self._tools_for is not None and backend.capabilities.mcp
+
+    async def open(self, talk: Conversation) -> str:
+        """Open the session; gives its reference."""
+        opening = talk.backend.open(talk.request)
+        return await self._within(opening, f"{talk.agent.backend} did not open a session")
+
+    async def join(self, talk: Conversation) -> None:
+        """Go on with a session that was opened before, perhaps by a process that is gone."""
+        joined = talk.backend.resume(talk.request, talk.session)
+        await self._within(joined, f"{talk.agent.backend} did not give the session back")
+
+    async def deliver(self, talk: Conversation, message: Message) -> None:
+        """Send a message, unless it was sent before."""
+        taken = talk.backend.send(talk.request, talk.session, message)
+        await self._within(taken, f"{talk.agent.backend} did not take the message")
+
+    async def reply(self, talk: Conversation, message_id: str, *, rejoined: bool) -> str:
+        """The words of the reply; meanwhile, what the agent does is written down."""
+        async with self._watching.of(talk.lease, talk.attempt, talk.agent, talk.backend, message_id):
+            try:
+                async with asyncio.timeout(self._time_left(talk, rejoined=rejoined)):
+                    reply: Reply = await talk.backend.wait(talk.session, message_id)
+            except TimeoutError:
+                raise AgentFailed(
+                    f"it timed out after {self._allowed(talk.step):g} s and its session was aborted. If it "
+                    'needs longer, set "timeout" in its step or profile, or SEGUE_STEP_TIMEOUT'
+                ) from None
+        # No key of anybody's is stored, and a NUL is what no database keeps.
+        return redact(reply.text.replace("\0", "\ufffd"))[0]
+
+    def _allowed(self, step: Step) -> float:
+        return step.timeout or self._limits.step_timeout
+
+    def _time_left(self, talk: Conversation, *, rejoined: bool) -> float:
+        allowed = self._allowed(talk.step)
+        end = talk.attempt.started_at + timedelta(seconds=allowed)
+        left = (end - self._clock.now()).total_seconds()
+        # After a restart the reply may be there already: time to fetch it is given in any case.
+        return max(min(left, allowed), self._limits.late_reply_timeout) if rejoined else left
+
+    async def _within(self, act: Awaitable[T], otherwise: str) -> T:
+        try:
+            async with asyncio.timeout(self._limits.open_timeout):
+                return await act
+        except TimeoutError:
+            raise BackendUnavailable(f"{otherwise} within {self._limits.open_timeout:g} s") from None

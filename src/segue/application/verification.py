@@ -1,0 +1,147 @@
+"""Verification: what a handoff says, held against what git, the agent's log and re-run commands show."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from segue.application.ports import Views
+from segue.application.workspaces import Workspaces
+from segue.domain.activity import Activity, ActivityKind
+from segue.domain.handoff import Extraction, Handoff, check_handoff, extract_handoff, redact
+from segue.domain.handoff.lint import Problem
+from segue.domain.ledger import Ledger, corrections_of, ledger_as_dict, verify_claims
+from segue.domain.ledger.evidence import CommandRun, Evidence, RunBy
+from segue.domain.permissions import Tool
+from segue.domain.pipeline import Agent, Attempt, Pipeline, Step
+from segue.domain.repairing import errors_of
+
+RunCheck = Callable[[str, str], CommandRun]
+"""Runs a command in a folder: folder, command."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Examined:
+    """A handoff after it was looked at."""
+
+    handoff: Handoff | None
+    notation: str
+    source: str
+    """The text that it was read from, without secrets."""
+    problems: tuple[Problem, ...]
+    ledger: Ledger | None
+    """None if there is nothing to hold it against."""
+
+    @property
+    def is_bad(self) -> bool:
+        """True if there is no handoff, or one that is unfit."""
+        return self.handoff is None or bool(errors_of(self.problems))
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """A line for each claim that is not so."""
+        if self.ledger is None:
+            return ()
+        return corrections_of(replace(self.ledger, unmentioned=()))
+
+    @property
+    def ledger_json(self) -> str | None:
+        """The ledger with the corrections that the next agent is given."""
+        if self.ledger is None:
+            return None
+        facts: dict[str, Any] = ledger_as_dict(self.ledger, self.source)
+        return json.dumps({**facts, "corrections": list(corrections_of(self.ledger))})
+
+
+class Verification:
+    """Looks at what an agent left."""
+
+    def __init__(self, *, workspaces: Workspaces, views: Views, run_check: RunCheck) -> None:
+        self.workspaces = workspaces
+        self._views = views
+        self._run_check = run_check
+
+    async def examine(
+        self, pipeline: Pipeline, attempt: Attempt, agent: Agent, reply: str, *, knows_commands: bool
+    ) -> Examined:
+        """Read the handoff of an attempt, check its form, and verify its claims."""
+        step = pipeline.step(attempt.step_id)
+        extraction, source = await asyncio.to_thread(_read, attempt, reply)
+        problems = check_handoff(extraction.handoff) if extraction.handoff else []
+        evidence = await self.evidence(pipeline, step, agent, knows_commands=knows_commands)
+        ledger = None
+        if evidence is not None and extraction.handoff is not None:
+            checked = await self._with_checks(pipeline, step, evidence)
+            ledger = await asyncio.to_thread(verify_claims, extraction, checked, source=source)
+        return Examined(
+            handoff=extraction.handoff,
+            notation="submitted" if attempt.submitted_json is not None else extraction.notation,
+            source=source,
+            problems=tuple(problems),
+            ledger=ledger,
+        )
+
+    async def evidence(
+        self, pipeline: Pipeline, step: Step, agent: Agent, *, knows_commands: bool
+    ) -> Evidence | None:
+        """What changed since the step began, and what its agent ran; none outside of git."""
+        if pipeline.workspace is None:
+            return None
+        found = await self.workspaces.evidence(pipeline.workspace, step.base_mark)
+        if found is None:
+            return None
+        commands = commands_of(await self._views.activity_of(agent.id)) if knows_commands else ()
+        return replace(found, commands=tuple(commands), is_log_whole=knows_commands)
+
+    async def last_words(self, agent: Agent) -> str:
+        """What the agent said last."""
+        said = [a for a in await self._views.activity_of(agent.id) if a.kind is ActivityKind.SAID]
+        return "".join(str(each.payload["text"]) for each in said)
+
+    async def commands(self, agent: Agent) -> Sequence[CommandRun]:
+        """What the agent ran."""
+        return commands_of(await self._views.activity_of(agent.id))
+
+    async def _with_checks(self, pipeline: Pipeline, step: Step, evidence: Evidence) -> Evidence:
+        assert pipeline.workspace is not None
+        folder = pipeline.workspace.path
+        commands = pipeline.plan.template.checks_of(step.order_index)
+        runs = [await asyncio.to_thread(self._run_check, folder, command) for command in commands]
+        return replace(evidence, checks=tuple(runs))
+
+
+def commands_of(activity: Sequence[Activity]) -> list[CommandRun]:
+    """The commands of a session's log that ended."""
+    return [
+        CommandRun(
+            command=str(each.payload.get("target", "")),
+            exit_code=each.payload.get("exit_code"),
+            output=str(each.payload.get("output", "")),
+            by=RunBy.AGENT,
+            at=each.created_at,
+        )
+        for each in activity
+        if each.kind is ActivityKind.TOOL_USED
+        and each.payload.get("tool") == Tool.SHELL
+        and each.payload.get("state") != "started"
+    ]
+
+
+def _read(attempt: Attempt, reply: str) -> tuple[Extraction, str]:
+    """The handoff: as it was submitted, else as the reply has it; with the blockers that were reported."""
+    source, _ = redact(reply)
+    extraction = extract_handoff(source)
+    if attempt.submitted_json is not None:
+        handoff = Handoff.model_validate_json(attempt.submitted_json)
+        extraction = Extraction(handoff=handoff, notation=extraction.notation)
+    if attempt.blockers_json is not None:
+        base = extraction.handoff or Handoff()
+        known = {blocker.blocker for blocker in base.blockers}
+        reported = Handoff(blockers=json.loads(attempt.blockers_json)).blockers
+        more = tuple(blocker for blocker in reported if blocker.blocker not in known)
+        handoff = base.model_copy(update={"blockers": (*base.blockers, *more)})
+        extraction = replace(extraction, handoff=handoff)
+    return extraction, source

@@ -1,0 +1,70 @@
+"""The port to workspaces: where agents work, what they changed, what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from segue.domain.ledger.evidence import Evidence
+from segue.domain.workspace import Workspace, WorkspaceChoice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkspaceRequest:
+    """What a workspace is wanted for."""
+
+    pipeline_id: int
+    title: str
+    working_dir: str
+    """The folder that the user named."""
+    branch: str | None
+    """The branch that the user named; none for one of Segue's own."""
+    choice: WorkspaceChoice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepCommit:
+    """What the commit after a step says."""
+
+    pipeline_id: int
+    step: int
+    """Its number, 1 for the first."""
+    agent_name: str
+    title: str
+    handoff_hash: str
+
+
+class Workspaces(Protocol):
+    """Makes workspaces and looks into them. Every failure is a `SegueError` with one clear sentence."""
+
+    async def check(self, working_dir: str, branch: str | None, choice: WorkspaceChoice) -> Workspace:
+        """What `open` would give for this folder, without making it; an error if it cannot be."""
+        ...
+
+    async def open(self, wanted: WorkspaceRequest) -> Workspace:
+        """Make the workspace of a pipeline, or find the one that was made before."""
+        ...
+
+    async def mark(self, workspace: Workspace) -> str | None:
+        """A name for the present state of the files, to compare with later; none outside of git."""
+        ...
+
+    async def evidence(self, workspace: Workspace, since: str | None) -> Evidence | None:
+        """What changed since a mark; none outside of git."""
+        ...
+
+    async def commit(self, workspace: Workspace, about: StepCommit) -> str | None:
+        """Commit all there is, once for each step; none if nothing is committed here."""
+        ...
+
+    async def diff(self, workspace: Workspace, since: str | None, until: str | None) -> str:
+        """The difference between two marks, or to the present state, as a patch."""
+        ...
+
+    async def merge(self, workspace: Workspace) -> str:
+        """Merge the branch into what the user has checked out; gives the new commit."""
+        ...
+
+    async def remove(self, workspace: Workspace) -> None:
+        """Remove a worktree; its branch and commits stay."""
+        ...
