@@ -16,6 +16,7 @@ from segue.application.briefings import Briefer
 from segue.application.conversations import Conversations
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
+from segue.application.results import Results
 from segue.application.steps import StepMoves
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
@@ -117,6 +118,7 @@ async def open_segue(
         segue = Segue(
             pipelines=pipelines,
             approvals=Approvals(database=database, clock=clock),
+            results=Results(database=database, workspaces=verification.workspaces),
             views=database.views,
             feed=feed,
             activity=activity,

@@ -97,7 +97,7 @@ async def test_an_agents_own_commit_is_followed_by_one_with_the_trailers(
     tmp_path: Path, repository: Path
 ) -> None:
     commit = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "mine"]
-    actions = [WRITE, {"run": ["git", "add", "."]}, {"run": commit}, say(TRUE)]
+    actions: list[dict[str, Any]] = [WRITE, {"run": ["git", "add", "."]}, {"run": commit}, say(TRUE)]
     ended, _, _ = await run(tmp_path, repository, actions)
     subjects = git(repository, "log", "--format=%s", ended.steps[0].end_commit or "").splitlines()
     assert subjects == ["dev: Add a.", "mine", "Begin"]
@@ -167,7 +167,12 @@ async def test_a_reply_without_a_handoff_is_asked_for_one(tmp_path: Path, reposi
 
 
 async def test_a_failed_step_leaves_a_synthetic_handoff(tmp_path: Path, repository: Path) -> None:
-    actions = [WRITE, {"run": ["sh", "-c", "exit 4"]}, {"say": "So far so good."}, {"fail": "overloaded"}]
+    actions: list[dict[str, Any]] = [
+        WRITE,
+        {"run": ["sh", "-c", "exit 4"]},
+        {"say": "So far so good."},
+        {"fail": "overloaded"},
+    ]
     ended, _, _ = await run(tmp_path, repository, actions)
     assert ended.status == "failed"
     handoff = ended.steps[0].latest_handoff

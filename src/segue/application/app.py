@@ -8,6 +8,7 @@ from segue.application.approvals import Approvals
 from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
+from segue.application.results import Results
 from segue.application.workers import Workers
 from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
@@ -19,6 +20,7 @@ class Segue:
 
     pipelines: Pipelines
     approvals: Approvals
+    results: Results
     views: Views
     feed: EventFeed[AuditEntry]
     activity: EventFeed[Activity]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from segue.application.pipelines import Submission
-from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, StepDetail
+from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.workspace import WorkspaceChoice
 from segue.interfaces.api.dependencies import PipelineId, SegueDep
 from segue.interfaces.api.errors import PROBLEMS
 from segue.interfaces.api.values import LARGEST_ID, FolderName, PlainText
@@ -36,7 +39,12 @@ class PipelineRequest(BaseModel):
     )
     template: PlainText | None = Field(default=None, description="Name of a template; or give custom_steps.")
     custom_steps: list[StepRequest] | None = Field(default=None, description="Steps of your own.")
-    branch: PlainText | None = None
+    branch: PlainText | None = Field(
+        default=None, description="The branch to work on; one of Segue's own if left out."
+    )
+    workspace: WorkspaceChoice = Field(
+        default=WorkspaceChoice.AUTO, description="A git worktree where that can be, or the folder itself."
+    )
     working_dir: FolderName | None = Field(
         default=None, description="Folder to work in; the server's own if left out."
     )
@@ -69,6 +77,7 @@ async def submit_pipeline(
             branch=wanted.branch,
             working_dir=wanted.working_dir,
             step_models=wanted.step_models,
+            workspace=wanted.workspace,
             idempotency_key=idempotency_key,
         )
     )
@@ -92,6 +101,18 @@ async def list_pipelines(
     return await segue.views.pipelines(wanted)
 
 
+@router.get("/conflicts", responses=PROBLEMS(422))
+async def list_conflicts(
+    segue: SegueDep, working_dir: Annotated[FolderName, Query(description="The folder to look at.")]
+) -> list[PipelineView]:
+    """The unfinished runs that were submitted for a folder."""
+    return await segue.views.conflicts(_resolved(working_dir))
+
+
+def _resolved(folder: str) -> str:
+    return str(Path(folder).expanduser().resolve())
+
+
 @router.get("/{pipeline_id}", responses=PROBLEMS(404))
 async def get_pipeline(segue: SegueDep, pipeline_id: PipelineId) -> PipelineDetail:
     """One run with its steps and their newest handoffs."""
@@ -102,6 +123,16 @@ async def get_pipeline(segue: SegueDep, pipeline_id: PipelineId) -> PipelineDeta
 async def get_step(segue: SegueDep, pipeline_id: PipelineId, number: int) -> StepDetail:
     """One step with all its tries: the exact briefing that was sent, and the reply."""
     return await segue.views.step(pipeline_id, number)
+
+
+@router.get("/{pipeline_id}/diff", responses=PROBLEMS(404, 409), response_class=PlainTextResponse)
+async def get_diff(
+    segue: SegueDep,
+    pipeline_id: PipelineId,
+    step: Annotated[int | None, Query(ge=1, description="Only what this step changed.")] = None,
+) -> str:
+    """What a run, or one of its steps, has changed, as a patch."""
+    return await segue.results.diff(pipeline_id, step)
 
 
 @router.post("/{pipeline_id}/abort", responses=PROBLEMS(404, 409))

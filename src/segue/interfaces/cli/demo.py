@@ -10,91 +10,18 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from segue.domain.errors import SegueError
+from segue.interfaces.cli import demo_script
 from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from segue.application.views import PipelineDetail, StepDetail
-
-_TASK = "median([1, 2, 3, 4]) gives 3, but it must be 2.5. Find out why, mend it, and prove it."
-
-_STATS = '''\
-"""Small statistics."""
-
-
-def median(numbers):
-    """The middle value; the mean of the two middle ones if there is no single middle."""
-    ordered = sorted(numbers)
-    return ordered[len(ordered) // 2]
-'''
-
-_TEST = """\
-import unittest
-
-from stats import median
-
-
-class MedianTest(unittest.TestCase):
-    def test_odd_count(self):
-        self.assertEqual(median([3, 1, 2]), 2)
-
-    def test_even_count(self):
-        self.assertEqual(median([1, 2, 3, 4]), 2.5)
-
-
-if __name__ == "__main__":
-    unittest.main()
-"""
-
-_DEVELOPER = """\
-I ran the tests first: exit code {exit_code}, so the bug is real. The cause is in stats.py.
-
-## What Was Done
-- Reproduced the bug: `python -m unittest` failed in test_even_count before the change
-- Changed median in stats.py to take the mean of the two middle values for an even count
-
-## Decisions Made
-- Mended median itself instead of its callers, because every caller has the same bug
-
-## Open Questions
-- Should median([]) raise a clearer error than IndexError?
-
-## Next Agent Context
-Run the tests yourself and read the change in stats.py. Check the odd case too: it must not have changed."""
-
-_REVIEWER = """\
-I read the difference and ran `python -m unittest -v` myself. It ended with exit code {exit_code}:
-
-```
-{output}
-```
-
-## Handoff
-
-```yaml
-outcome: completed
-what_was_done:
-  - Read the change in stats.py; it does what the developer's handoff says
-decisions_made:
-  - decision: The change is safe to merge
-    rationale: The odd case is untouched and covered by a test
-commands_run:
-  - command: python -m unittest -v
-    exit_code: {exit_code}
-gotchas:
-  - issue: median([]) raises IndexError
-    mitigation: Check for an empty list before the call
-    severity: low
-suggested_next_steps:
-  - step: Decide what median([]) should do
-    priority: low
-```"""
 
 
 def demo(
@@ -116,10 +43,19 @@ def demo(
     )
     screen = console()
     _introduce(project, screen)
-    detail, review = asyncio.run(_play(parts, settings, project, screen))
-    _explain(project, detail, review, screen)
+    played = asyncio.run(_play(parts, settings, project, screen))
+    _explain(played, screen)
     _say_what_next(folder, screen)
-    raise typer.Exit(0 if detail.status == "done" else 1)
+    raise typer.Exit(0 if played.detail.status == "done" else 1)
+
+
+class _Played(NamedTuple):
+    """How the demo's run went."""
+
+    detail: PipelineDetail
+    work: StepDetail
+    review: StepDetail
+    patch: str
 
 
 def _make_folder(keep: Path | None) -> Path:
@@ -138,8 +74,8 @@ def _make_project(project: Path) -> None:
     """A git repository with a small real bug, and two agents that follow a script."""
     catalog = project / ".segue" / "catalog.yaml"
     catalog.parent.mkdir(parents=True)
-    (project / "stats.py").write_text(_STATS, encoding="utf-8")
-    (project / "test_stats.py").write_text(_TEST, encoding="utf-8")
+    (project / "stats.py").write_text(demo_script.STATS, encoding="utf-8")
+    (project / "test_stats.py").write_text(demo_script.TEST, encoding="utf-8")
     (project / ".gitignore").write_text(".segue/\n__pycache__/\n", encoding="utf-8")
     catalog.write_text(_catalog_text(), encoding="utf-8")
     _git(project, "init", "-q", "-b", "main")
@@ -150,40 +86,20 @@ def _make_project(project: Path) -> None:
 def _catalog_text() -> str:
     import yaml
 
-    fixed = (
-        "    middle = len(ordered) // 2\n"
-        "    if len(ordered) % 2:\n"
-        "        return ordered[middle]\n"
-        "    return (ordered[middle - 1] + ordered[middle]) / 2\n"
-    )
-    tests = [sys.executable, "-m", "unittest", "-v"]
-    developer = [
-        {"delay": 0.8},
-        {"run": tests},
-        {"say": _DEVELOPER},
-        {"edit": {"path": "stats.py", "find": "    return ordered[len(ordered) // 2]\n", "replace": fixed}},
-        {"delay": 0.8},
-    ]
-    reviewer = [{"delay": 0.8}, {"run": tests}, {"say": _REVIEWER}, {"delay": 0.8}]
-    agents = {
-        name: {"backend": "scripted", "description": "Follows a script.", "options": {"actions": actions}}
-        for name, actions in (("developer", developer), ("senior_reviewer", reviewer))
-    }
-    return yaml.safe_dump({"agents": agents}, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(demo_script.catalog(), sort_keys=False, allow_unicode=True)
 
 
-async def _play(
-    parts: Parts, settings: CliSettings, project: Path, screen: Console
-) -> tuple[PipelineDetail, StepDetail]:
+async def _play(parts: Parts, settings: CliSettings, project: Path, screen: Console) -> _Played:
     from segue.application.pipelines import Submission
     from segue.interfaces.cli.foreground import follow_or_abort
 
     async with parts.open(settings) as segue:
         await segue.start()
-        wanted = Submission(template="quick_fix", prompt=_TASK, working_dir=str(project))
+        wanted = Submission(template="quick_fix", prompt=demo_script.TASK, working_dir=str(project))
         pipeline = await segue.pipelines.submit(wanted)
         detail = await follow_or_abort(segue, pipeline.id, screen)
-        return detail, await segue.views.step(pipeline.id, 2)
+        steps = [await segue.views.step(pipeline.id, number) for number in (1, 2)]
+        return _Played(detail, steps[0], steps[1], await segue.results.diff(pipeline.id))
 
 
 def _introduce(project: Path, screen: Console) -> None:
@@ -192,47 +108,61 @@ def _introduce(project: Path, screen: Console) -> None:
     screen.print(
         "[bold]Segue[/] runs chains of coding agents and makes the handoff between them a checked thing.\n\n"
         f"A git repository with a real bug is in [cyan]{safe(str(project))}[/].\n"
-        "Two agents work on it, one after the other: a developer, then a reviewer.\n"
+        "Two agents work on it, one after the other: a developer, then a reviewer. One of them lies.\n"
         "[dim]They follow a script: no model is called and nothing leaves this machine. What they do to the\n"
         "files, and the tests they run, is real.[/]\n\n"
-        f'[bold]$ segue run quick_fix "{_TASK}"[/]\n',
+        f'[bold]$ segue run quick_fix "{demo_script.TASK}"[/]\n',
         soft_wrap=True,
     )
 
 
-def _explain(project: Path, detail: PipelineDetail, review: StepDetail, screen: Console) -> None:
+def _explain(played: _Played, screen: Console) -> None:
     from rich.panel import Panel
     from rich.syntax import Syntax
 
+    from segue.interfaces.cli.ledgers import print_ledger
     from segue.interfaces.cli.output import safe
     from segue.interfaces.cli.records import print_handoff
 
-    screen.print(
-        "\n[bold]1. Each agent handed off,[/] one in Markdown, one in YAML. Segue made typed records of it:\n"
-    )
-    for step in detail.steps:
-        if step.latest_handoff is not None:
-            print_handoff(
-                step.agent_name, step.latest_handoff.metadata, step.latest_handoff.content_md, screen
-            )
-    if review.tries:
+    work, review = played.work.tries[-1:], played.review.tries[-1:]
+    repairs = work[0].repairs if work else []
+    if repairs:
         screen.print(
-            "\n[bold]2. The reviewer saw no wall of text.[/] Of the developer's reply it was given this:\n"
+            "\n[bold]1. The developer claimed what was not so.[/] Segue ran the tests again, looked into git,\n"
+            "and asked the same session to mend it:\n"
         )
         screen.print(
-            Panel(safe(_heart_of(review.tries[0].briefing)), title="briefing (excerpt)", title_align="left")
+            Panel(safe(_not_so(repairs[0].text)), title="repair turn", title_align="left", border_style="red")
         )
-    screen.print("\n[bold]3. The work is real.[/] What changed in the repository:\n")
     screen.print(
-        Syntax(_git(project, "diff", "--", "stats.py"), "diff", theme="ansi_dark", background_color="default")
+        "\n[bold]2. It mended the code.[/] Its handoff became a typed record, and every claim has a verdict:\n"
     )
+    handoff = played.detail.steps[0].latest_handoff
+    if handoff is not None:
+        print_handoff(played.detail.steps[0].agent_name, handoff.metadata, handoff.content_md, screen)
+        if handoff.ledger is not None:
+            print_ledger(handoff.ledger, screen)
+    if review:
+        screen.print(
+            "\n[bold]3. What is still not so never passes unmarked.[/] The reviewer's briefing corrects it:\n"
+        )
+        screen.print(
+            Panel(safe(_heart_of(review[0].briefing)), title="briefing (excerpt)", title_align="left")
+        )
+    screen.print("\n[bold]4. The work is real,[/] on a branch of its own; your checkout was never touched:\n")
+    screen.print(Syntax(played.patch, "diff", theme="ansi_dark", background_color="default"))
+
+
+def _not_so(text: str) -> str:
+    """The part of a repair turn that tells what is wrong."""
+    return text.partition("\n\n")[2].partition("\n\nThen ")[0]
 
 
 def _heart_of(briefing: str) -> str:
     """The part of a briefing that tells what came before."""
     start = briefing.find("<handoff-context>")
-    end = briefing.find("</handoff-context>")
-    return briefing[start:end].strip() + "\n</handoff-context>" if start >= 0 else briefing
+    end = briefing.find("## How to hand off")
+    return briefing[start:end].strip() if start >= 0 else briefing
 
 
 def program_name(called: str) -> str:

@@ -85,8 +85,17 @@ def conclude(detail: PipelineDetail, screen: Console) -> None:
     reason = f": {safe(detail.reason)}" if detail.reason else ""
     took = duration(detail.created_at, detail.updated_at)
     screen.print(f"\n{styled(detail.status)} in {took}{reason}", soft_wrap=True)
+    for note in detail.workspace.notes if detail.workspace else ():
+        screen.print(f"[yellow]note:[/] {safe(note)}", soft_wrap=True)
     screen.print(
         f"[dim]look closer:[/] segue pipelines show {detail.id}   "
         f"[dim]one step:[/] segue pipelines show {detail.id} --step 1",
         soft_wrap=True,
     )
+    if detail.workspace is not None and detail.workspace.branch is not None:
+        screen.print(
+            f"[dim]the work:[/] segue pipelines diff {detail.id}   "
+            f"[dim]take it:[/] segue pipelines merge {detail.id}   "
+            f"[dim]on branch[/] {safe(detail.workspace.branch)}",
+            soft_wrap=True,
+        )

@@ -19,11 +19,12 @@ from segue.domain.activity import Activity, ActivityKind
 from segue.domain.audit import FINAL_KINDS
 from segue.domain.usage import Usage
 from segue.interfaces.cli.activity import WorkShown, approval_lines, describe_activity, describe_usage
+from segue.interfaces.cli.ledgers import describe_ledger
 from segue.interfaces.cli.output import STYLES, duration, plain_table, printable, safe, styled
 
 if TYPE_CHECKING:
     from segue.application.app import Segue
-    from segue.application.views import PipelineDetail, StepView
+    from segue.application.views import HandoffView, PipelineDetail, StepView
 
 
 _POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -171,12 +172,16 @@ def _remark(step: StepView, usage: Usage | None) -> str:
     if step.error_message:
         parts.append(f"[red]{safe(step.error_message)}[/]")
     if step.latest_handoff is not None:
-        parts.append(describe_handoff(step.latest_handoff.metadata))
-    return "  ".join(parts)
+        parts.append(describe_handoff(step.latest_handoff))
+        parts.append(describe_ledger(step.latest_handoff.ledger))
+    return "  ".join(part for part in parts if part)
 
 
-def describe_handoff(metadata: dict[str, object] | None) -> str:
+def describe_handoff(handoff: HandoffView) -> str:
     """`handed off: 2 done, 1 decision, 1 question`."""
+    metadata = handoff.metadata
+    if handoff.is_synthetic:
+        return "[yellow]ended without a handoff; Segue wrote down what it left[/]"
     if metadata is None:
         return "[yellow]no structured handoff; the next agent gets the raw reply[/]"
     counted = {

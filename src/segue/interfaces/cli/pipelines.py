@@ -96,20 +96,31 @@ def show_pipeline(
     step: Annotated[
         int | None, typer.Option("--step", "-s", help="Show this step's briefing and reply in full.", min=1)
     ] = None,
+    briefing: Annotated[
+        int | None,
+        typer.Option(
+            "--briefing", "-b", help="Print the exact briefing of this step, and nothing else.", min=1
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """One pipeline with its steps and handoffs; or one step with all that was sent and said."""
-    from segue.interfaces.cli.output import console, print_json
+    from segue.interfaces.cli.output import console, print_document, print_json
 
     async def read() -> tuple[PipelineDetail, StepDetail | None]:
         parts = parts_of(context)
         async with parts.open(parts.settings()) as segue:
             await segue.workers.reap()
             detail = await segue.views.pipeline(pipeline_id)
-            return detail, None if step is None else await segue.views.step(pipeline_id, step)
+            wanted = briefing or step
+            return detail, None if wanted is None else await segue.views.step(pipeline_id, wanted)
 
     detail, found = asyncio.run(read())
-    if as_json:
+    if briefing is not None and found is not None and not as_json:
+        if not found.tries:
+            raise SegueError(f"step {briefing} of pipeline {pipeline_id} has not begun: nothing was sent")
+        print_document(found.tries[-1].text)
+    elif as_json:
         print_json(found or detail)
     elif found is not None:
         _print_step(found, console())
@@ -235,6 +246,7 @@ def resume_pipeline(context: typer.Context, pipeline_id: Id, as_json: Json = Fal
 
 
 def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
+    from segue.interfaces.cli.ledgers import print_ledger
     from segue.interfaces.cli.live import steps_table
     from segue.interfaces.cli.output import safe, status_of, styled, when
     from segue.interfaces.cli.records import print_handoff
@@ -243,6 +255,10 @@ def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
     screen.print(
         f"[dim]{safe(detail.template)} in {safe(detail.working_dir)}, since {when(detail.created_at)}[/]"
     )
+    if detail.workspace is not None and detail.workspace.branch is not None:
+        screen.print(
+            f"[dim]on branch[/] {safe(detail.workspace.branch)} [dim]in[/] {safe(detail.workspace.path)}"
+        )
     if detail.reason:
         screen.print(f"[dim]why:[/] {safe(detail.reason)}")
     screen.print(f"[dim]task:[/] {safe(detail.prompt.strip())}\n")
@@ -253,6 +269,8 @@ def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
             print_handoff(
                 step.agent_name, step.latest_handoff.metadata, step.latest_handoff.content_md, screen
             )
+            if step.latest_handoff.ledger is not None:
+                print_ledger(step.latest_handoff.ledger, screen)
 
 
 def _print_step(step: StepDetail, screen: Console) -> None:
@@ -267,8 +285,13 @@ def _print_step(step: StepDetail, screen: Console) -> None:
         screen.print(f"{styled(shown)} on {safe(each.backend)}" + (f", {took}" if took else ""))
         if each.error:
             screen.print(f"[red]{safe(each.error)}[/]")
-        screen.print(f"\n[bold]briefing, as sent[/]\n{safe(each.text)}")
+        receipt = f" [dim]sha256 {each.briefing_sha256}[/]" if each.briefing_sha256 else ""
+        screen.print(f"\n[bold]briefing, as sent[/]{receipt}\n{safe(each.text)}")
         if each.reply is not None:
             screen.print(f"[bold]reply, as given[/]\n{safe(each.reply)}")
+        for repair in each.repairs:
+            screen.print(f"\n[bold]asked to mend it ({repair.number})[/]\n{safe(repair.text)}")
+            if repair.reply is not None:
+                screen.print(f"[bold]reply, as given[/]\n{safe(repair.reply)}")
     if not step.tries:
         screen.print(f"step {step.order_index + 1} ({safe(step.agent_name)}) has not begun")

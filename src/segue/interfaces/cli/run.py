@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segue.domain.errors import InvalidRequest
+from segue.domain.workspace import WorkspaceChoice
 from segue.interfaces.cli.foreground import run_in_foreground
 from segue.interfaces.cli.parts import parts_of
 
@@ -26,7 +27,15 @@ def run(
     directory: Annotated[
         Path, typer.Option("--dir", "-C", help="Folder to work in.", file_okay=False, exists=True)
     ] = Path(),
-    branch: Annotated[str | None, typer.Option(help="Name of the branch, kept with the run.")] = None,
+    branch: Annotated[
+        str | None, typer.Option(help="The branch to work on; one of Segue's own if left out.")
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Work in the folder itself, not in a git worktree.")
+    ] = False,
+    init_git: Annotated[
+        bool, typer.Option("--init-git", help="Make the folder a git repository first, if it is none.")
+    ] = False,
     backend: Annotated[str | None, typer.Option(help="Back end of agents whose profile names none.")] = None,
     command: Annotated[
         str | None,
@@ -62,11 +71,24 @@ def run(
         from segue.application.pipelines import Submission
 
         wanted = Submission(
-            template=template, prompt=text, title=title, branch=branch, working_dir=str(directory)
+            template=template,
+            prompt=text,
+            title=title,
+            branch=branch,
+            working_dir=str(directory),
+            workspace=_choice_of(in_place=in_place, init_git=init_git),
         )
         return (await segue.pipelines.submit(wanted)).id
 
     raise typer.Exit(asyncio.run(run_in_foreground(parts, settings, submit, as_json=as_json)))
+
+
+def _choice_of(*, in_place: bool, init_git: bool) -> WorkspaceChoice:
+    if in_place and init_git:
+        raise InvalidRequest("--in-place and --init-git exclude each other")
+    if in_place:
+        return WorkspaceChoice.IN_PLACE
+    return WorkspaceChoice.INIT_GIT if init_git else WorkspaceChoice.AUTO
 
 
 def _options_of(command: str | None, pass_env: list[str]) -> dict[str, dict[str, str | list[str]]] | None:

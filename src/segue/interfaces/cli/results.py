@@ -1,0 +1,71 @@
+"""`segue pipelines diff|merge|clean`: what a pipeline made."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segue.interfaces.cli.parts import parts_of
+from segue.interfaces.cli.pipelines import Id
+
+if TYPE_CHECKING:
+    from segue.domain.workspace import Workspace
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands of `segue pipelines`."""
+    app.command("diff")(diff)
+    app.command("merge")(merge)
+    app.command("clean")(clean)
+
+
+def diff(
+    context: typer.Context,
+    pipeline_id: Id,
+    step: Annotated[
+        int | None, typer.Option("--step", "-s", help="Only what this step changed.", min=1)
+    ] = None,
+) -> None:
+    """What a pipeline, or one of its steps, has changed, as a patch."""
+
+    async def read() -> str:
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            return await segue.results.diff(pipeline_id, step)
+
+    patch = asyncio.run(read())
+    if not sys.stdout.isatty():
+        sys.stdout.write(patch)
+        return
+    from rich.syntax import Syntax
+
+    from segue.interfaces.cli.output import console, printable
+
+    console().print(Syntax(printable(patch), "diff", theme="ansi_dark", background_color="default"))
+
+
+def merge(context: typer.Context, pipeline_id: Id) -> None:
+    """Merge what a pipeline made into what you have checked out; a conflict changes nothing."""
+
+    async def act() -> str:
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            return await segue.results.merge(pipeline_id)
+
+    commit = asyncio.run(act())[:12]
+    typer.echo(f"merged as {commit}; `segue pipelines clean {pipeline_id}` removes its worktree")
+
+
+def clean(context: typer.Context, pipeline_id: Id) -> None:
+    """Remove the worktree of a pipeline that has ended; its branch and commits stay."""
+
+    async def act() -> Workspace:
+        parts = parts_of(context)
+        async with parts.open(parts.settings()) as segue:
+            return await segue.results.clean(pipeline_id)
+
+    workspace = asyncio.run(act())
+    typer.echo(f"removed {workspace.path}; its work is on the branch {workspace.branch}")
