@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from segue.application.app import Segue
-from segue.application.backends import AgentBackend
+from segue.application.backends import AgentBackend, ToolServer
 from segue.application.briefings import Briefer
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
-from segue.application.steps import StepMoves
+from segue.application.steps import StepMoves, ToolsFor
+from segue.application.tools import AgentTools
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import StorageError
 from segue.settings import Settings
@@ -71,7 +73,7 @@ async def open_segue(
         briefer = Briefer(
             counter_for=counter_for, budget=settings.briefing_budget, notation=settings.handoff_notation
         )
-        moves = StepMoves(endings=endings, briefer=briefer)
+        moves = StepMoves(endings=endings, briefer=briefer, tools_for=tools_for(settings))
         workers = Workers(
             database=database,
             engine=DbosEngine(database_url=settings.engine_database_url),
@@ -96,6 +98,35 @@ async def open_segue(
             await segue.stop()
     finally:
         await database.close()
+
+
+@asynccontextmanager
+async def open_tools(settings: Settings) -> AsyncIterator[AgentTools]:
+    """What agents can do through tools, with the database open: no worker, no engine, no back end."""
+    from segue.adapters.storage.database import open_database
+
+    make_data_dir(settings)
+    database = await open_database(settings.main_database_url)
+    try:
+        yield AgentTools(database=database, clock=SystemClock())
+    finally:
+        await database.close()
+
+
+def tools_for(settings: Settings) -> ToolsFor | None:
+    """How a session is given the tools of its attempt; none if agents are to have none."""
+    if settings.mcp == "off":
+        return None
+    # -P: the program starts in the agent's working directory, whose files must not pass for Python's own.
+    command = (sys.executable, "-P", "-m", "segue", "mcp")
+    shared = {
+        "SEGUE_DATABASE_URL": settings.main_database_url,
+        "SEGUE_DATA_DIR": str(settings.data_dir),
+        "SEGUE_CONFIG_DIR": str(settings.config_dir),
+    }
+    return lambda token: ToolServer(
+        name="segue", command=command, environment={**shared, "SEGUE_MCP_TOKEN": token}
+    )
 
 
 def make_data_dir(settings: Settings) -> None:

@@ -8,7 +8,6 @@ still holds. Order in every move: commit what is about to happen, act on the out
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -26,10 +25,11 @@ from segue.application.ports import (
     NewHandoff,
     UnitOfWork,
 )
+from segue.application.submissions import read_handoff
 from segue.application.watching import Watching
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.handoff import Handoff, check_handoff, extract_handoff
+from segue.domain.handoff import Handoff, check_handoff
 from segue.domain.permissions import DEFAULT_RULES
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, Step, StepStatus
 from segue.domain.sessions import Reason
@@ -102,16 +102,19 @@ class StepMoves:
                     agent=step.agent_name,
                 )
             number = latest[0].number + 1 if latest else 1
+            name, backend = self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)
             attempt, agent = await work.attempts.start(
                 NewAttempt(
                     step_id=step_id,
                     number=number,
                     agent_name=step.agent_name,
-                    backend=self._backend_name(pipeline, step),
+                    backend=name,
                     key=uuid4().hex,
                     message_id=uuid4().hex,
                     token=token_urlsafe(32),
-                    briefing=await self._briefer.render(work, pipeline, step),
+                    briefing=await self._briefer.render(
+                        work, pipeline, step, tools=self._gives_tools(backend)
+                    ),
                     carry_over=_carry_over(latest[0]) if latest else "",
                     parent_id=latest[1].id if latest else None,
                     started_at=now,
@@ -166,7 +169,7 @@ class StepMoves:
         reply = attempt.reply or ""
         if not reply.strip() and attempt.submitted_json is None:
             raise AgentFailed("its reply was empty, so there is nothing to hand off")
-        handoff, notation = await asyncio.to_thread(_read_handoff, attempt)
+        handoff, notation = await asyncio.to_thread(read_handoff, attempt)
         now = self._clock.now()
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
@@ -233,8 +236,8 @@ class StepMoves:
             ) from None
         return reply.text.replace("\0", "\ufffd")  # which no database keeps
 
-    def _backend_name(self, pipeline: Pipeline, step: Step) -> str:
-        return self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)[0]
+    def _gives_tools(self, backend: AgentBackend) -> bool:
+        return backend.capabilities.mcp and self._tools_for is not None
 
     def _request(
         self, pipeline: Pipeline, attempt: Attempt, agent: Agent, backend: AgentBackend
@@ -268,23 +271,6 @@ class StepMoves:
         await work.audit.add(AuditKind.HANDOFF_CREATED, self._clock.now(), **where, **facts)
         if handoff is None:
             await work.audit.add(AuditKind.HANDOFF_EXTRACTION_FAILED, self._clock.now(), **where)
-
-
-def _read_handoff(attempt: Attempt) -> tuple[Handoff | None, str]:
-    """The handoff and how it came: submitted, or in the reply; with the blockers that were reported."""
-    handoff: Handoff | None
-    if attempt.submitted_json is not None:
-        handoff, notation = Handoff.model_validate_json(attempt.submitted_json), "submitted"
-    else:
-        extraction = extract_handoff(attempt.reply or "")
-        handoff, notation = extraction.handoff, extraction.notation
-    if attempt.blockers_json is None:
-        return handoff, notation
-    base = handoff or Handoff()
-    known = {blocker.blocker for blocker in base.blockers}
-    reported = Handoff(blockers=json.loads(attempt.blockers_json)).blockers
-    more = tuple(blocker for blocker in reported if blocker.blocker not in known)
-    return base.model_copy(update={"blockers": (*base.blockers, *more)}), notation
 
 
 def _carry_over(earlier: Attempt) -> str:

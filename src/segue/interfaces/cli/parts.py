@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
+    from segue.application.tools import AgentTools
 
 
 class CliSettings(Protocol):
@@ -52,6 +53,10 @@ class Parts(Protocol):
 
     def open(self, settings: CliSettings, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:
         """Segue with its database open."""
+        ...
+
+    def tools(self, settings: CliSettings) -> AbstractAsyncContextManager[AgentTools]:
+        """The tools of agents, with the database open and nothing else."""
         ...
 
     def catalog(self, settings: CliSettings) -> CatalogSource:
