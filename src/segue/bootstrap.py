@@ -91,6 +91,7 @@ async def open_segue(
             catalog=catalog,
             workers=workers,
             backends=loaded,
+            tools=AgentTools(database=database, clock=clock),
         )
         try:
             yield segue
@@ -119,14 +120,23 @@ def tools_for(settings: Settings) -> ToolsFor | None:
         return None
     # -P: the program starts in the agent's working directory, whose files must not pass for Python's own.
     command = (sys.executable, "-P", "-m", "segue", "mcp")
-    shared = {
+    if settings.mcp == "http":
+        # The address of `segue serve` stands in for that of the database, whose password stays here.
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        shared: Mapping[str, str] = {"SEGUE_MCP_URL": f"http://{host}:{settings.port}/mcp"}
+    else:
+        shared = _way_to_the_database(settings)
+    return lambda token: ToolServer(
+        name="segue", command=command, environment={**shared, "SEGUE_MCP_TOKEN": token}
+    )
+
+
+def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
+    return {
         "SEGUE_DATABASE_URL": settings.main_database_url,
         "SEGUE_DATA_DIR": str(settings.data_dir),
         "SEGUE_CONFIG_DIR": str(settings.config_dir),
     }
-    return lambda token: ToolServer(
-        name="segue", command=command, environment={**shared, "SEGUE_MCP_TOKEN": token}
-    )
 
 
 def make_data_dir(settings: Settings) -> None:

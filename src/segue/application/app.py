@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
+from segue.application.tools import AgentTools
 from segue.application.workers import Workers
 from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
@@ -23,6 +24,7 @@ class Segue:
     catalog: CatalogSource
     workers: Workers
     backends: Backends
+    tools: AgentTools
 
     async def start(self) -> None:
         """Begin to move pipelines on in this process, and take up what a crash left."""

@@ -140,8 +140,8 @@ TOOLS: Sequence[ToolSpec] = (
         more=(
             "It is checked at once: what is wrong comes back with its field and what to do, so mend that and "
             'submit again. Call it last. Example: {"outcome": "completed", "what_was_done": ["Added a retry '
-            'to login"], "files_modified": [{"path": "src/login.py", "description": "retry"}], "commands_run": '
-            '[{"command": "pytest -q", "exit_code": 0}], "next_agent_context": "Review the retry."}'
+            'to login"], "files_modified": [{"path": "src/login.py", "description": "retry"}], '
+            '"commands_run": [{"command": "pytest -q", "exit_code": 0}], "next_agent_context": "Review it."}'
         ),
         schema=schemas.SUBMIT_HANDOFF,
         call=_submit_handoff,
