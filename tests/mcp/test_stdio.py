@@ -147,7 +147,7 @@ async def test_hostile_values_get_a_clear_answer_and_the_server_lives(
 def message(number: int, tool: str, arguments: str) -> str:
     """A call as a line."""
     start = f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", "params": '
-    return f'{start}{{"name": "{tool}", "arguments": {arguments}}}}}}}'
+    return f'{start}{{"name": "{tool}", "arguments": {arguments}}}}}'
 
 
 async def test_lines_that_are_no_messages_are_answered_and_output_is_protocol_alone(

@@ -65,7 +65,7 @@ def _whole(item: Any) -> str:
         return f"{item.heading}\n{item.text}" if item.heading else item.text
     if not isinstance(item, Part):
         return str(item)
-    parts = item.model_dump(exclude_defaults=True, exclude={item.headline})
+    parts = item.model_dump(exclude_defaults=True, exclude={item.headline, "id"})
     told = (f"{name.replace('_', ' ')}: {_listed(value)}" for name, value in parts.items())
     return "; ".join([str(getattr(item, item.headline)), *told])
 
