@@ -14,7 +14,8 @@ from segue.domain.handoff import Handoff
 from segue.domain.handoff.model import Blocker
 from segue.domain.handoff.submitted import read_submission
 from segue.interfaces.mcp.schemas import HANDOFF_FIELDS, SUBMIT_HANDOFF
-from segue.testing import build_test_segue
+from segue.interfaces.mcp.tools import TOOLS
+from segue.testing import build_test_segue, follow_to_end
 from tests.mcp.rig import GOOD, QUICK_FIX, WaitingAgents, finish_all, handoff_of_step, kinds_of, token_of
 
 BAD = {"outcome": "partial", "what_was_done": ["Half of it"]}
@@ -161,6 +162,25 @@ async def test_knowledge_is_of_the_same_folder_and_of_finished_steps(
     assert "Nothing is known yet" in await segue.tools.search_knowledge(other, "login")
 
 
+async def test_the_tools_work_on_either_database(
+    tmp_path: Path, project: Path, agents: WaitingAgents, database_url: str
+) -> None:
+    async with build_test_segue(tmp_path, agents, database_url=database_url) as segue:
+        pipeline = await segue.pipelines.submit(QUICK_FIX)
+        first = await agents.at_work(1)
+        await segue.tools.report_blocker(token_of(first), Blocker(blocker="Nul \0 inside"))
+        handoff = {**GOOD, "goal": "Nul \0 inside", "gotchas": ["The disk is slow"]}
+        assert (await segue.tools.submit_handoff(token_of(first), handoff)).is_accepted
+        agents.reply(first, "Done.")
+        token = token_of(await agents.at_work(2))
+        assert "Nul \ufffd inside" in await segue.tools.recall(token, "inside", field="goal")
+        assert "The disk is slow" in await segue.tools.search_knowledge(token, "disk")
+        agents.reply(await agents.at_work(2), "Fine.")
+        await follow_to_end(segue, pipeline.id)
+        with pytest.raises(ToolsClosed, match="has ended"):
+            await segue.tools.get_task(token)
+
+
 @pytest.mark.parametrize("token", ["", "x", "\0", "ü", "x" * 10_000, "' OR 1=1 --"])
 async def test_no_other_token_opens_anything(segue: Segue, token: str) -> None:
     with pytest.raises(ToolsClosed, match="opens no tools"):
@@ -193,6 +213,12 @@ def test_the_schema_names_every_field_and_takes_its_own_examples() -> None:
     assert "$ref" not in str(SUBMIT_HANDOFF)
     for name, schema in HANDOFF_FIELDS.items():
         assert schema["description"], name
+
+
+def test_the_page_tells_of_every_tool() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    table = "".join(f"| `{tool.name}` | {tool.summary} |\n" for tool in TOOLS)
+    assert f"| tool | what |\n|---|---|\n{table}\n" in page
 
 
 @pytest.mark.parametrize(
