@@ -31,6 +31,7 @@ from tests.mcp.rig import (
     token_of,
     tools_of,
 )
+from tests.serving import ServedSegue
 
 BASE = "http://127.0.0.1:8001"
 GET_TASK = {
@@ -160,6 +161,21 @@ async def test_a_client_over_http_and_one_through_the_bridge_hand_off(
     assert handoff is not None
     assert handoff.what_was_done == ("Mended the button",)
     assert [blocker.blocker for blocker in handoff.blockers] == ["The server is slow"]
+
+
+@pytest.mark.parametrize(("chosen", "status"), [("http", 401), ("stdio", 404)])
+def test_the_server_has_the_tools_if_the_setting_says_so(
+    tmp_path: Path, project: Path, chosen: str, status: int
+) -> None:
+    served = ServedSegue(project, tmp_path / "data", SEGUE_MCP=chosen)
+    try:
+        served.start()
+        answer = served.client.post("/mcp", json=GET_TASK, headers=headers("wrong"))
+        assert answer.status_code == status
+        assert served.client.get("/health").json()["status"] == "ok"
+        assert "Traceback" not in served.stop()
+    finally:
+        served.close()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -209,9 +210,29 @@ async def test_a_file_of_the_working_directory_does_not_pass_for_a_module(
         assert (await call(client, "get_task"))[0]
 
 
-def test_without_a_token_there_is_nothing_to_serve(project: Path) -> None:
-    import sys
+def test_the_greeting_waits_for_nothing_heavy(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; os.environ['SEGUE_MCP_TOKEN'] = 'x'; sys.argv = ['segue', 'mcp']\n"
+        "from segue.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "print('LOADED', *sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    loaded = done.stderr.partition("LOADED")[2].split()
+    assert "mcp" in loaded
+    assert not [name for name in ("fastapi", "dbos", "sqlalchemy", "alembic", "psutil") if name in loaded]
 
+
+def test_without_a_token_there_is_nothing_to_serve(project: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "segue", "mcp"], capture_output=True, text=True, timeout=60, check=False
     )
