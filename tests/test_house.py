@@ -22,6 +22,7 @@ HEAVY = (
     "sqlalchemy",
     "alembic",
     "dbos",
+    "mcp",
     "psutil",
     "splintr",
     "pydantic_settings",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segue.adapters.tokens import TokenCounter
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
+    from segue.application.tools import AgentTools
     from segue.settings import Settings
 
 
@@ -37,6 +38,12 @@ class LazyParts:
         from segue.bootstrap import open_segue
 
         return open_segue(settings, policy=WorkerPolicy(hosting=hosting, room=settings.max_running))
+
+    def tools(self, settings: Any) -> AbstractAsyncContextManager[AgentTools]:
+        """The tools of agents, with the database open and nothing else."""
+        from segue.bootstrap import open_tools
+
+        return open_tools(settings)
 
     def catalog(self, settings: Any) -> CatalogSource:
         """The catalog alone."""

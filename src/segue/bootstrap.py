@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING
 from segue.application.acceptance import Acceptance
 from segue.application.app import Segue
 from segue.application.approvals import Approvals
-from segue.application.backends import AgentBackend
+from segue.application.backends import AgentBackend, ToolServer
 from segue.application.briefings import Briefer
-from segue.application.conversations import Conversations
+from segue.application.conversations import Conversations, ToolsFor
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
 from segue.application.results import Results
 from segue.application.steps import StepMoves
+from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import StorageError
@@ -96,7 +98,7 @@ async def open_segue(
         briefer = Briefer(
             counter_for=counter_for, budget=settings.briefing_budget, notation=settings.handoff_notation
         )
-        conversations = Conversations(endings=endings)
+        conversations = Conversations(endings=endings, tools_for=tools_for(settings))
         acceptance = Acceptance(
             endings=endings,
             conversations=conversations,
@@ -118,6 +120,7 @@ async def open_segue(
         segue = Segue(
             pipelines=pipelines,
             approvals=Approvals(database=database, clock=clock),
+            tools=AgentTools(database=database, clock=clock),
             results=Results(database=database, workspaces=verification.workspaces),
             views=database.views,
             feed=feed,
@@ -132,6 +135,44 @@ async def open_segue(
             await segue.stop()
     finally:
         await database.close()
+
+
+@asynccontextmanager
+async def open_tools(settings: Settings) -> AsyncIterator[AgentTools]:
+    """What agents can do through tools, with the database open: no worker, no engine, no back end."""
+    from segue.adapters.storage.database import open_database
+
+    make_data_dir(settings)
+    database = await open_database(settings.main_database_url)
+    try:
+        yield AgentTools(database=database, clock=SystemClock())
+    finally:
+        await database.close()
+
+
+def tools_for(settings: Settings) -> ToolsFor | None:
+    """How a session is given the tools of its attempt; none if agents are to have none."""
+    if settings.mcp == "off":
+        return None
+    # -P: the program starts in the agent's working directory, whose files must not pass for Python's own.
+    command = (sys.executable, "-P", "-m", "segue", "mcp")
+    if settings.mcp == "http":
+        # The address of `segue serve` stands in for that of the database, whose password stays here.
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        shared: Mapping[str, str] = {"SEGUE_MCP_URL": f"http://{host}:{settings.port}/mcp"}
+    else:
+        shared = _way_to_the_database(settings)
+    return lambda token: ToolServer(
+        name="segue", command=command, environment={**shared, "SEGUE_MCP_TOKEN": token}
+    )
+
+
+def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
+    return {
+        "SEGUE_DATABASE_URL": settings.main_database_url,
+        "SEGUE_DATA_DIR": str(settings.data_dir),
+        "SEGUE_CONFIG_DIR": str(settings.config_dir),
+    }
 
 
 def make_data_dir(settings: Settings) -> None:

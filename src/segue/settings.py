@@ -62,6 +62,8 @@ class Settings(BaseSettings):
     """Tokens that a briefing may have; what is left out is named in it."""
     handoff_notation: OutputNotation = OutputNotation.YAML
     """How agents are asked to hand off: yaml, json, four or six sections."""
+    mcp: Literal["stdio", "http", "off"] = "stdio"
+    """How Segue's own tools reach the records: by the database, by `segue serve`, or not at all."""
     host: str = "127.0.0.1"
     """Address that `segue serve` listens on."""
     port: int = Field(default=8000, ge=0, le=65535)

@@ -211,7 +211,7 @@ def _why_it_fails(examined: Examined) -> str:
         return f"its handoff says what is not so: {examined.refuted[0]}{rest}"
     if examined.handoff is None:
         return "no handoff could be found in its reply"
-    first = errors_of(examined.problems)[0]
+    first = errors_of(examined.problems)[-1]
     return f"its handoff is bad: {first.code} {first.field}: {first.message}"
 
 

@@ -9,6 +9,7 @@ from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
 from segue.application.results import Results
+from segue.application.tools import AgentTools
 from segue.application.workers import Workers
 from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
@@ -21,6 +22,7 @@ class Segue:
     pipelines: Pipelines
     approvals: Approvals
     results: Results
+    tools: AgentTools
     views: Views
     feed: EventFeed[AuditEntry]
     activity: EventFeed[Activity]

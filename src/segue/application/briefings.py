@@ -31,8 +31,11 @@ class Briefer:
     notation: OutputNotation = OutputNotation.YAML
     """How agents are asked to hand off; whatever they write is read all the same."""
 
-    async def render(self, work: UnitOfWork, pipeline: Pipeline, step: Step) -> str:
-        """The briefing of a step, after the standing orders of its agent: all that the agent is given."""
+    async def render(self, work: UnitOfWork, pipeline: Pipeline, step: Step, *, tools: bool = False) -> str:
+        """The briefing of a step, after the standing orders of its agent: all that the agent is given.
+
+        With `tools`, the agent has Segue's own tools, and is told to hand off through them.
+        """
         earlier = [s for s in pipeline.steps if s.order_index < step.order_index]
         saved = await work.handoffs.latest_of_steps([s.id for s in earlier])
         predecessors = [
@@ -50,6 +53,7 @@ class Briefer:
             budget=self.budget,
             count_tokens=self.counter_for(step.model),
             notation=self.notation,
+            tools=tools,
             corrections=[line for s in earlier for line in _corrections(saved.get(s.id))],
         ).text
         return f"{orders}\n\n{text}" if orders else text

@@ -22,7 +22,7 @@ from segue.application.ports import NewAttempt
 from segue.application.workspaces import WorkspaceRequest
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, RepositoryError, SessionLost
-from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, Step, StepStatus
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, StepStatus
 
 log = structlog.get_logger()
 
@@ -126,17 +126,20 @@ class StepMoves:
                     agent=step.agent_name,
                 )
             number = latest[0].number + 1 if latest else 1
-            backend = self._backend_name(pipeline, step)
+            wanted = pipeline.plan.agents[step.agent_name].backend
+            name, backend = self._backends.get(wanted, step.agent_name)
             attempt, agent = await work.attempts.start(
                 NewAttempt(
                     step_id=step_id,
                     number=number,
                     agent_name=step.agent_name,
-                    backend=backend,
+                    backend=name,
                     key=uuid4().hex,
                     message_id=uuid4().hex,
                     token=token_urlsafe(32),
-                    briefing=await self._briefer.render(work, pipeline, step),
+                    briefing=await self._briefer.render(
+                        work, pipeline, step, tools=self._conversations.offers_tools(backend)
+                    ),
                     carry_over=await self._briefer.carry_over(work, latest) if latest else "",
                     parent_id=latest[1].id if latest else None,
                     started_at=now,
@@ -148,10 +151,10 @@ class StepMoves:
                 pipeline_id=pipeline.id,
                 step_id=step_id,
                 number=number,
-                backend=backend,
+                backend=name,
             )
             await work.commit()
-        log.info("attempt_started", pipeline=pipeline.id, step=step_id, number=number, backend=backend)
+        log.info("attempt_started", pipeline=pipeline.id, step=step_id, number=number, backend=name)
         return await self._reread(lease, attempt, agent)
 
     async def _reread(self, lease: Lease, attempt: Attempt, agent: Agent) -> tuple[Pipeline, Attempt, Agent]:
@@ -194,6 +197,3 @@ class StepMoves:
                 )
             await work.commit()
         return replace(talk, attempt=attempt)
-
-    def _backend_name(self, pipeline: Pipeline, step: Step) -> str:
-        return self._backends.get(pipeline.plan.agents[step.agent_name].backend, step.agent_name)[0]

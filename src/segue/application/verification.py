@@ -9,15 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from segue.application.ports import Views
+from segue.application.submissions import read_handoff
 from segue.application.workspaces import Workspaces
 from segue.domain.activity import Activity, ActivityKind
-from segue.domain.handoff import Extraction, Handoff, check_handoff, extract_handoff, redact
+from segue.domain.handoff import Handoff, check_handoff, redact
 from segue.domain.handoff.lint import Problem
 from segue.domain.ledger import Ledger, corrections_of, ledger_as_dict, verify_claims
 from segue.domain.ledger.evidence import CommandRun, Evidence, RunBy
 from segue.domain.permissions import Tool
 from segue.domain.pipeline import Agent, Attempt, Pipeline, Step
 from segue.domain.repairing import errors_of
+
+_NO_OUTCOME = "H001"
 
 RunCheck = Callable[[str, str], CommandRun]
 """Runs a command in a folder: folder, command."""
@@ -37,8 +40,11 @@ class Examined:
 
     @property
     def is_bad(self) -> bool:
-        """True if there is no handoff, or one that is unfit."""
-        return self.handoff is None or bool(errors_of(self.problems))
+        """True if there is no handoff, or one that is unfit.
+
+        That the outcome is missing is told to the next agent, but is not worth a turn of its own.
+        """
+        return self.handoff is None or any(p.code != _NO_OUTCOME for p in errors_of(self.problems))
 
     @property
     def refuted(self) -> tuple[str, ...]:
@@ -69,7 +75,8 @@ class Verification:
     ) -> Examined:
         """Read the handoff of an attempt, check its form, and verify its claims."""
         step = pipeline.step(attempt.step_id)
-        extraction, source = await asyncio.to_thread(_read, attempt, reply)
+        source, _ = redact(reply)
+        extraction, notation = await asyncio.to_thread(read_handoff, attempt, source)
         problems = check_handoff(extraction.handoff) if extraction.handoff else []
         evidence = await self.evidence(pipeline, step, agent, knows_commands=knows_commands)
         ledger = None
@@ -78,7 +85,7 @@ class Verification:
             ledger = await asyncio.to_thread(verify_claims, extraction, checked, source=source)
         return Examined(
             handoff=extraction.handoff,
-            notation="submitted" if attempt.submitted_json is not None else extraction.notation,
+            notation=notation,
             source=source,
             problems=tuple(problems),
             ledger=ledger,
@@ -128,20 +135,3 @@ def commands_of(activity: Sequence[Activity]) -> list[CommandRun]:
         and each.payload.get("tool") == Tool.SHELL
         and each.payload.get("state") != "started"
     ]
-
-
-def _read(attempt: Attempt, reply: str) -> tuple[Extraction, str]:
-    """The handoff: as it was submitted, else as the reply has it; with the blockers that were reported."""
-    source, _ = redact(reply)
-    extraction = extract_handoff(source)
-    if attempt.submitted_json is not None:
-        handoff = Handoff.model_validate_json(attempt.submitted_json)
-        extraction = Extraction(handoff=handoff, notation=extraction.notation)
-    if attempt.blockers_json is not None:
-        base = extraction.handoff or Handoff()
-        known = {blocker.blocker for blocker in base.blockers}
-        reported = Handoff(blockers=json.loads(attempt.blockers_json)).blockers
-        more = tuple(blocker for blocker in reported if blocker.blocker not in known)
-        handoff = base.model_copy(update={"blockers": (*base.blockers, *more)})
-        extraction = replace(extraction, handoff=handoff)
-    return extraction, source

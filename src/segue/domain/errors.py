@@ -45,6 +45,10 @@ class InvalidRequest(SegueError):
     """The caller asked for something that cannot be meant."""
 
 
+class ToolsClosed(SegueError):
+    """A token opens no tools, or no longer."""
+
+
 class IllegalMove(SegueError):
     """The pipeline or step is not in a state that allows this move."""
 

@@ -23,8 +23,8 @@ def ask_to_mend(problems: Sequence[Problem], refuted: Sequence[str], notation: O
     parts = [_OPENING]
     if refuted:
         parts.append(_REFUTED + "\n\n" + "\n".join(f"- {line}" for line in refuted))
-    if problems:
-        lines = [f"- {each.field}: {each.message}; {each.remedy}" for each in errors_of(problems)]
+    if problems := errors_of(problems):
+        lines = [f"- {each.field}: {each.message}; {each.remedy}" for each in problems]
         parts.append(_PROBLEMS + "\n\n" + "\n".join(lines))
     if not problems and not refuted:
         parts.append(_NOTHING)

@@ -76,6 +76,7 @@ class SqlAttempts:
             select(AttemptRow)
             .where(AttemptRow.token == token)
             .options(joinedload(AttemptRow.agent).lazyload(AgentRow.handoffs))
+            .execution_options(populate_existing=True)
         )
         row = (await self._session.scalars(found)).one_or_none()
         return read_attempt(row) if row else None

@@ -110,6 +110,11 @@ class SqlPipelines:
         """The pipeline with this id."""
         return read_pipeline(await self._row(pipeline_id))
 
+    async def of_step(self, step_id: int) -> Pipeline:
+        """The pipeline that a step belongs to."""
+        found = await self._session.scalar(select(StepRow.pipeline_id).where(StepRow.id == step_id))
+        return await self.get(found or 0)
+
     async def find_by_key(self, idempotency_key: str) -> Pipeline | None:
         """The pipeline that was submitted under this key."""
         found = select(PipelineRow).where(PipelineRow.idempotency_key == idempotency_key)
@@ -232,6 +237,20 @@ class SqlHandoffs:
         return {
             row.step_id: read(SavedHandoff, row, agent_name=row.agent.name) for row in rows if row.step_id
         }
+
+    async def recent_in(self, working_dir: str, *, limit: int) -> Sequence[SavedHandoff]:
+        """Handoffs with a record, of finished steps in a folder, newest first."""
+        newest = (
+            select(HandoffRow)
+            .join(StepRow, StepRow.id == HandoffRow.step_id)
+            .join(PipelineRow, PipelineRow.id == StepRow.pipeline_id)
+            .where(PipelineRow.working_dir == working_dir, StepRow.status == StepStatus.DONE)
+            .where(HandoffRow.metadata_json.is_not(None))
+            .order_by(HandoffRow.id.desc())
+            .limit(limit)
+        )
+        rows = await self._session.scalars(newest)
+        return [read(SavedHandoff, row, agent_name=row.agent.name) for row in rows]
 
 
 class SqlAudit:

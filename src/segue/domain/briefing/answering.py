@@ -15,14 +15,19 @@ _CHECKED = (
     "`blocked` one with the tasks it holds up; paths are relative to the project root; no placeholders, "
     "repetitions or secrets; what you say about files and commands is compared with what really happened."
 )
+_BY_TOOL = (
+    "Hand off with the tool `submit_handoff` (its name may carry a prefix, such as `segue_`): it answers at "
+    "once with what is wrong, so mend that and submit again until it is accepted. Then end with a short "
+    "closing message. Only if you have no such tool: "
+)
 _IN_SECTIONS = "End your reply with these sections. Only what stands there reaches the next agent."
 _IN_BLOCK = (
     "End your reply with one `{word}` code block{fields}. Only what stands there reaches the next agent."
 )
 
 
-def how_to_hand_off(notation: OutputNotation) -> str:
-    """The last part of every briefing."""
+def how_to_hand_off(notation: OutputNotation, *, tools: bool = False) -> str:
+    """The last part of every briefing; with `tools`, the notation is what to fall back on."""
     match notation:
         case OutputNotation.FOUR_SECTIONS:
             asked, template = _IN_SECTIONS, FOUR_SECTIONS_TEMPLATE
@@ -36,4 +41,6 @@ def how_to_hand_off(notation: OutputNotation) -> str:
                 word="yaml", fields=" under a `## Handoff` heading; leave out what is empty"
             )
             template = f"## Handoff\n\n```yaml\n{YAML_TEMPLATE}```"
+    if tools:
+        asked = _BY_TOOL + asked[0].lower() + asked[1:]
     return f"## How to hand off\n\n{asked} {_CHECKED}\n\n{template.rstrip()}"

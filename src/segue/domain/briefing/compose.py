@@ -38,16 +38,18 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
     facts: Sequence[KnownFact] = (),
     human_decisions: Sequence[str] = (),
     notation: OutputNotation | str = OutputNotation.FOUR_SECTIONS,
+    tools: bool = False,
 ) -> Briefing:
     """The briefing of a step: task, job, what came before, corrections, facts, decisions, how to hand off.
 
     Within `budget` tokens if it can be; task, constraints, high gotchas, blockers and corrections stay.
+    With `tools`, the agent has Segue's own tools: to hand off, and to ask for what was left out.
     """
     said: set[Any] = set()
     reported = [part_of(each, weight, said) for weight, each in enumerate(predecessors)]
     parts = [*reported, _corrections(corrections), _facts(facts), _human_decisions(human_decisions)]
     opening = f"# Task\n\n{prompt.strip()}\n\n" + f"## Your job: {agent_name}\n\n{job.strip()}".strip()
-    closing = how_to_hand_off(OutputNotation(notation))
+    closing = how_to_hand_off(OutputNotation(notation), tools=tools)
 
     def write(selection: Selection) -> str:
         written = [selection.write_part(at) for at in range(len(parts))]
@@ -59,7 +61,7 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
             fenced(known),
             decided,
             closing,
-            selection.line_about_left_out(),
+            selection.line_about_left_out(tools=tools),
         ]
         return "\n\n".join(block for block in blocks if block) + "\n"
 

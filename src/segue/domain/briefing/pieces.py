@@ -95,7 +95,7 @@ class Selection:
                         LeftOut(agent_name=part.agent_name, field=piece.field, text=piece.text.strip()),
                     )
 
-    def line_about_left_out(self) -> str:
+    def line_about_left_out(self, *, tools: bool = False) -> str:
         """One line that says how much of what is missing, and how to get it."""
         counts = Counter(label for label, _ in self.left_out())
         if not counts:
@@ -103,7 +103,7 @@ class Selection:
         named = [f"{number} {label}" for label, number in counts.most_common(_KINDS_NAMED)]
         more = counts.total() - sum(number for _, number in counts.most_common(_KINDS_NAMED))
         listed = ", ".join([*named, *([f"{more} more"] if more else [])])
-        return f"Left out to save space: {listed}. The `recall` tool has them."
+        return f"Left out to save space: {listed}." + (" The `recall` tool gives them." if tools else "")
 
 
 def all_keys(parts: Sequence[PartOfBriefing]) -> Iterator[tuple[Key, Piece]]:

@@ -22,6 +22,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.PipelineNotFound: 404,
     errors.StepNotFound: 404,
     errors.ApprovalNotFound: 404,
+    errors.ToolsClosed: 401,
     errors.IllegalMove: 409,
     errors.OwnershipLost: 409,
     errors.BackendError: 502,

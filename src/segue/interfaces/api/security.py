@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from segue.interfaces.api.errors import problem
 
+_OWN_TOKEN = frozenset({"/health", "/mcp"})
+"""Paths that need no token, or another one: that of an agent's attempt."""
 _MOST_DIGITS = 18
 """A length with more is too large, and need not be made a number."""
 
@@ -56,7 +58,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and not _is_page_of(origin, host):
             return 403, f'requests from the web page "{origin}" are refused'
-        if self._token is not None and path != "/health" and not self._is_token(headers):
+        if self._token is not None and path not in _OWN_TOKEN and not self._is_token(headers):
             return 401, "show the server's token: Authorization: Bearer <token>"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > _MOST_DIGITS or int(length) > self._max_body_bytes:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segue.domain.errors import CatalogError, InvalidRequest, SegueError, SettingsError, UnknownName
-from segue.interfaces.cli import agents, catalog, demo, handoff, init, pipelines, results, run, serve
+from segue.interfaces.cli import agents, catalog, demo, handoff, init, mcp, pipelines, results, run, serve
 from segue.interfaces.cli.parts import Parts, parts_of
 
 _MISUSE = (CatalogError, InvalidRequest, SettingsError, UnknownName)
@@ -26,6 +26,7 @@ app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
 results.add_to(pipelines.app)
 app.add_typer(pipelines.app, name="pipelines")
 app.add_typer(handoff.app, name="handoff")

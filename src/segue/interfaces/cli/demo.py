@@ -128,14 +128,14 @@ def _explain(played: _Played, screen: Console) -> None:
     repairs = work[0].repairs if work else []
     if repairs:
         screen.print(
-            "\n[bold]1. The developer claimed what was not so.[/] Segue ran the tests again, looked into git,\n"
+            "\n[bold]1. The developer claimed what was not so.[/] Segue ran the tests, looked into git,\n"
             "and asked the same session to mend it:\n"
         )
         screen.print(
             Panel(safe(_not_so(repairs[0].text)), title="repair turn", title_align="left", border_style="red")
         )
     screen.print(
-        "\n[bold]2. It mended the code.[/] Its handoff became a typed record, and every claim has a verdict:\n"
+        "\n[bold]2. It mended the code.[/] Its handoff is a typed record, each claim with a verdict:\n"
     )
     handoff = played.detail.steps[0].latest_handoff
     if handoff is not None:

@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
+    from segue.application.tools import AgentTools
 
 
 class CliSettings(Protocol):
@@ -27,6 +28,8 @@ class CliSettings(Protocol):
     def backend(self) -> str | None: ...
     @property
     def data_dir(self) -> Path: ...
+    @property
+    def mcp(self) -> str: ...
     @property
     def log_level(self) -> str: ...
     @property
@@ -76,6 +79,10 @@ class Parts(Protocol):
 
     def open(self, settings: CliSettings, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:
         """Segue with its database open."""
+        ...
+
+    def tools(self, settings: CliSettings) -> AbstractAsyncContextManager[AgentTools]:
+        """The tools of agents, with the database open and nothing else."""
         ...
 
     def catalog(self, settings: CliSettings) -> CatalogSource:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import Annotated
+from contextlib import AsyncExitStack, closing, contextmanager
+from typing import Annotated, Any
 
 import typer
 
@@ -35,15 +35,36 @@ def serve(
             f"listening on {settings.host} would let others run commands here: set SEGUE_API_TOKEN first, or "
             "listen on 127.0.0.1"
         )
-    listener = _listen(settings)
+    listener = listen(settings.host, settings.port)
     with closing(listener):
+        # Agents may be given this address: port 0 has become a real one by now.
+        settings = parts.settings(host=host, port=listener.getsockname()[1], backend=backend)
         asyncio.run(_serve(parts, settings, listener))
 
 
 async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -> None:
+    from segue.interfaces.api.app import ApiOptions, create_app
+
+    options = ApiOptions(version=parts.version, host=settings.host, token=settings.api_token)
+    async with parts.open(settings, hosting=True) as segue, AsyncExitStack() as running:
+        app = create_app(segue, options)
+        if settings.mcp == "http":
+            from segue.interfaces.mcp.http import ToolsOverHttp, tools_route
+
+            tools = ToolsOverHttp(segue.tools, version=parts.version)
+            await running.enter_async_context(tools.run())
+            app.router.routes.append(tools_route(tools))
+        await segue.start()
+        greeting = f"segue {parts.version} on {_url(settings, listener)}  (Ctrl-C stops)"
+        await serve_app(app, listener, greeting)
+        if left := len(segue.workers.engine.running()):
+            typer.echo(f"{left} unfinished: they go on when Segue starts again", err=True)
+
+
+async def serve_app(app: Any, listener: socket.socket, greeting: str) -> None:
+    """Say where, and serve a web application until Ctrl-C or a polite kill."""
     import uvicorn
 
-    from segue.interfaces.api.app import ApiOptions, create_app
     from segue.interfaces.cli.live import on_interrupt
 
     class Server(uvicorn.Server):
@@ -53,27 +74,16 @@ async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    options = ApiOptions(version=parts.version, host=settings.host, token=settings.api_token)
-    async with parts.open(settings, hosting=True) as segue:
-        await segue.start()
-        server = Server(
-            uvicorn.Config(
-                create_app(segue, options),
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                timeout_graceful_shutdown=3,
-            )
-        )
+    server = Server(
+        uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=3)
+    )
 
-        def stop() -> None:
-            server.should_exit = True
+    def stop() -> None:
+        server.should_exit = True
 
-        async with on_interrupt(stop):
-            typer.echo(f"segue {parts.version} on {_url(settings, listener)}  (Ctrl-C stops)", err=True)
-            await server.serve(sockets=[listener])
-        if left := len(segue.workers.engine.running()):
-            typer.echo(f"{left} unfinished: they go on when Segue starts again", err=True)
+    async with on_interrupt(stop):
+        typer.echo(greeting, err=True)
+        await server.serve(sockets=[listener])
 
 
 def _url(settings: CliSettings, listener: socket.socket) -> str:
@@ -81,17 +91,17 @@ def _url(settings: CliSettings, listener: socket.socket) -> str:
     return f"http://{name}:{listener.getsockname()[1]}"
 
 
-def _listen(settings: CliSettings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that others can connect to from now on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.host, settings.port))
+        listener.bind((host, port))
         listener.listen(1024)  # who connects before we serve waits, and is not refused
     except OSError as error:
         listener.close()
         raise SegueError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}. Stop what uses it, or give "
-            "another --port"
+            f"cannot listen on {host}:{port}: {error.strerror}. Stop what uses it, or give another --port"
         ) from error
     return listener

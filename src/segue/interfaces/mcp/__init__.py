@@ -1,0 +1,1 @@
+"""The MCP server: Segue's own tools, through which agents hand off."""
