@@ -1,0 +1,153 @@
+"""What went wrong, in one sentence: from a JSON-RPC error, a reason to stop, an error told as text, an exit."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from segue.adapters.backends.acp.options import AcpOptions
+from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
+
+_AUTH_REQUIRED = -32000
+
+_KINDS = (
+    (
+        r"context.?overflow|context.?(length|window|size)|maximum context|prompt is too long|prompt_too_long"
+        r"|too many (input )?tokens|too large to compact",
+        "the session has outgrown the context window of its model: {said}. Give the step less to read, or a "
+        "model with a larger window",
+    ),
+    (
+        r"\b401\b|\b403\b|unauthori[sz]ed|forbidden|authenticat|providerauth|credential|not logged in"
+        r"|(api|access|bad|invalid|incorrect|wrong)[ _-]?(api[ _-]?)?key",
+        "its model refused the key or login: {said}. {login}",
+    ),
+    (
+        r"\b429\b|rate.?limit|too many requests|slow down|quota|usage limit|insufficient_(quota|funds)|billing",
+        "its model takes no more requests for now: {said}. Wait, or use another model or account",
+    ),
+    (
+        r"model.{0,60}(not found|not exist|not supported|unsupported|unknown|not available|no access)"
+        r"|(unknown|invalid|no such|unsupported) model|model_?not_?found|\b404\b",
+        "its model is not on offer: {said}. Name another model in its step or profile",
+    ),
+    (
+        r"stream (was )?(closed|disconnected|ended|error)|connection (was )?(closed|reset|lost)|closed unexpectedly"
+        r"|socket|econnreset|hang up|terminated|error decoding response|incomplete|unexpected eof|premature",
+        "the connection to its model broke off in mid-reply: {said}. Run the step again",
+    ),
+    (
+        r"econnrefused|connection ?refused|unable to connect|cannot connect|can't reach|could not connect"
+        r"|connection error|fetch failed|enotfound|getaddrinfo|dns|error sending request|network|unreachable"
+        r"|timed? ?out|failed to connect",
+        "its model cannot be reached: {said}. Look at the address of the model and at the network",
+    ),
+    (
+        r"\b5\d\d\b|server.?error|bad gateway|overloaded|service unavailable",
+        "the server of its model failed: {said}. Run the step again later",
+    ),
+)
+_SENTENCES = tuple((re.compile(pattern, re.IGNORECASE), sentence) for pattern, sentence in _KINDS)
+
+_STOPS = {
+    "refusal": "its model refused to go on, so there is nothing to hand off",
+    "max_tokens": "its reply was cut off at the most tokens that its model may write; raise that limit in the "
+    "agent's own settings",
+    "max_turn_requests": "it used up all the requests to its model that one message may take; raise that limit in "
+    "the agent's own settings",
+    "cancelled": "its work on the message was cancelled before it could reply",
+}
+
+
+def from_model(said: str, options: AcpOptions) -> AgentFailed:
+    """An error of the agent's model, told in the agent's words."""
+    said = short(said).rstrip(".") or "it does not say why"
+    for pattern, sentence in _SENTENCES:
+        if pattern.search(said):
+            return AgentFailed(sentence.format(said=said, login=_login(options)))
+    return AgentFailed(f"its model or its program gave an error: {said}")
+
+
+def from_rpc(message: str, code: int, data: Any, options: AcpOptions) -> BackendError:
+    """A JSON-RPC error, as the agents fill it in."""
+    if code == _AUTH_REQUIRED:
+        return BackendUnavailable(f"the agent {options.label} wants a login first. {_login(options)}")
+    return from_model(_told(message, data), options)
+
+
+def from_stop(reason: str) -> AgentFailed | None:
+    """Why a turn that is no turn's end ended; none if it ended well."""
+    return AgentFailed(_STOPS[reason]) if reason in _STOPS else None
+
+
+def from_text(text: str, options: AcpOptions) -> AgentFailed | None:
+    """The error that some agents tell as if it were their reply; none if it is one."""
+    pattern = options.known.error_text
+    found = re.match(pattern, text.strip(), re.DOTALL) if pattern else None
+    return from_model(found["error"], options) if found else None
+
+
+def without_text(options: AcpOptions) -> AgentFailed:
+    """A turn that ended well, but in which nothing was said."""
+    if options.known.silent_errors:
+        return AgentFailed(
+            f"its reply was empty; the agent {options.label} also ends so, without a word, when its model fails"
+        )
+    return AgentFailed("its reply was empty, so there is nothing to hand off")
+
+
+def from_exit(code: int | None, stderr: Path) -> str:
+    """How the agent's process ended, with its last word on standard error."""
+    if code is None:
+        how = "its process closed its output"
+    elif code < 0:
+        how = f"its process was killed by signal {_signal_name(-code)}"
+    else:
+        how = f"its process exited with {code}"
+    last = last_line(stderr)
+    return f"{how}: {last}" if last else how
+
+
+def last_line(path: Path) -> str:
+    """The last line of a file that says something."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 4096))
+            lines = file.read().replace(b"\0", b"").decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return ""
+    return re.sub(r"\x1b\[[0-9;]*m", "", lines[-1]).strip()[:300] if lines else ""
+
+
+def short(text: str) -> str:
+    """One line, and not a long one."""
+    return " ".join(text.split())[:300]
+
+
+def _told(message: str, data: Any) -> str:
+    """What an error says in all its places, none of it twice."""
+    parts = [message.removeprefix("Internal error").lstrip(": ")]
+    if isinstance(data, Mapping):
+        parts += [str(data[key]) for key in ("message", "details", "error") if data.get(key)]
+        kind = data.get("errorKind") or data.get("errorName")
+        if kind and str(kind).lower() not in " ".join(parts).lower():
+            parts.append(f"({kind})")
+    elif isinstance(data, str):
+        parts.append(data)
+    return " ".join(part for number, part in enumerate(parts) if part and part not in parts[:number])
+
+
+def _login(options: AcpOptions) -> str:
+    command = options.known.login
+    first = f"Run `{command}` once" if command else "Log in with the agent's own program"
+    return f'{first}, or set the key under "set_env" in its options'
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
