@@ -1,1 +1,1 @@
-"""Every agent that speaks the Agent Client Protocol: one adapter, and a line in a table for each known agent."""
+"""Every agent that speaks the Agent Client Protocol: one adapter, and a table of the known agents."""

@@ -1,7 +1,7 @@
 """The back end `acp`: one process for each session, driven over the Agent Client Protocol.
 
-The process lives and dies with Segue. What a session leaves on disk lets a later Segue end what a `kill -9` left
-running, hand out a reply that came too late to be recorded, and load the session in a new process.
+The process lives and dies with Segue. What a session leaves on disk lets a later Segue end what a `kill -9`
+left running, hand out a reply that came too late to be recorded, and load the session in a new process.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class AcpBackend(AgentBackend):
             reply = Reply(text=text)
         if reply is None:
             raise SessionLost(
-                "its process ended together with the Segue that had started it, and its work on the message with it"
+                "its process ended with the Segue that had started it, and its work on the message with it"
             )
         return reply
 
@@ -142,7 +142,7 @@ class AcpBackend(AgentBackend):
 
     async def _started(self, request: SessionRequest, session: str) -> LiveSession:
         options = read_options(request.profile.options, request.agent_name)
-        if not Path(request.working_dir).is_dir():
+        if not await asyncio.to_thread(Path(request.working_dir).is_dir):
             raise BackendUnavailable(f"the working directory {request.working_dir} is gone")
         folder = self._root / session
         try:

@@ -113,12 +113,14 @@ class Client:
                 self.turn.tell(PermissionSettled(access=access, allowed=allowed))
             return allowed
         name = uuid4().hex
-        waiting = self._asked[name] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._asked[name] = waiting
         self.turn.tell(PermissionAsked(id=name, access=access, title=title))
         try:
-            return await waiting
+            allowed = await waiting
         finally:
             del self._asked[name]
+        return allowed
 
     async def _check(self, tool: Tool, target: str, title: str) -> None:
         if not await self._allowed(Access(tool=tool, targets=(target,)), title):

@@ -1,7 +1,8 @@
-"""What went wrong, in one sentence: from a JSON-RPC error, a reason to stop, an error told as text, an exit."""
+"""What went wrong, in one sentence: an error of the protocol, a reason to stop, words, an exit."""
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Mapping
@@ -13,51 +14,41 @@ from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
 
 _AUTH_REQUIRED = -32000
 
-_KINDS = (
-    (
-        r"context.?overflow|context.?(length|window|size)|maximum context|prompt is too long|prompt_too_long"
-        r"|too many (input )?tokens|too large to compact",
-        "the session has outgrown the context window of its model: {said}. Give the step less to read, or a "
-        "model with a larger window",
-    ),
-    (
-        r"\b401\b|\b403\b|unauthori[sz]ed|forbidden|authenticat|providerauth|credential|not logged in"
-        r"|(api|access|bad|invalid|incorrect|wrong)[ _-]?(api[ _-]?)?key",
-        "its model refused the key or login: {said}. {login}",
-    ),
-    (
-        r"\b429\b|rate.?limit|too many requests|slow down|quota|usage limit|insufficient_(quota|funds)|billing",
-        "its model takes no more requests for now: {said}. Wait, or use another model or account",
-    ),
-    (
-        r"model.{0,60}(not found|not exist|not supported|unsupported|unknown|not available|no access)"
-        r"|(unknown|invalid|no such|unsupported) model|model_?not_?found|\b404\b",
-        "its model is not on offer: {said}. Name another model in its step or profile",
-    ),
-    (
-        r"stream (was )?(closed|disconnected|ended|error)|connection (was )?(closed|reset|lost)|closed unexpectedly"
-        r"|socket|econnreset|hang up|terminated|error decoding response|incomplete|unexpected eof|premature",
-        "the connection to its model broke off in mid-reply: {said}. Run the step again",
-    ),
-    (
-        r"econnrefused|connection ?refused|unable to connect|cannot connect|can't reach|could not connect"
-        r"|connection error|fetch failed|enotfound|getaddrinfo|dns|error sending request|network|unreachable"
-        r"|timed? ?out|failed to connect",
-        "its model cannot be reached: {said}. Look at the address of the model and at the network",
-    ),
-    (
-        r"\b5\d\d\b|server.?error|bad gateway|overloaded|service unavailable",
-        "the server of its model failed: {said}. Run the step again later",
-    ),
-)
-_SENTENCES = tuple((re.compile(pattern, re.IGNORECASE), sentence) for pattern, sentence in _KINDS)
+_KINDS = {
+    "the session has outgrown the context window of its model: {said}. Give the step less to read, or a "
+    "model with a larger window": r"""
+        context.?overflow | context.?(length|window|size) | maximum\ context | prompt\ is\ too\ long
+        | prompt_too_long | too\ many\ (input\ )?tokens | too\ large\ to\ compact""",
+    "its model refused the key or login: {said}. {login}": r"""
+        \b40[13]\b | unauthori[sz]ed | forbidden | authenticat | providerauth | credential | not\ logged\ in
+        | (api|access|bad|invalid|incorrect|wrong)[ _-]?(api[ _-]?)?key""",
+    "its model takes no more requests for now: {said}. Wait, or use another model or account": r"""
+        \b429\b | rate.?limit | too\ many\ requests | quota | usage\ limit | credit\ balance | billing""",
+    "its model is not on offer: {said}. Name another model in its step or profile": r"""
+        model.{0,60}(not\ found|not\ exist|not\ supported|unsupported|unknown|not\ available|no\ access)
+        | (unknown|invalid|no\ such|unsupported)\ model | model_?not_?found | \b404\b""",
+    "the connection to its model broke off in mid-reply: {said}. Run the step again": r"""
+        stream\ (was\ )?(closed|disconnected|ended|error|decode) | connection\ (was\ )?(closed|reset|lost)
+        | closed\ unexpectedly | socket | econnreset | hang\ up | terminated | error\ decoding\ response
+        | incomplete | unexpected\ eof | premature""",
+    "its model cannot be reached: {said}. Look at the address of the model and at the network": r"""
+        econnrefused | connection\ ?refused | (unable|failed)\ to\ connect | (cannot|could\ not)\ connect
+        | connection\ error | fetch\ failed | enotfound | getaddrinfo | \bdns\b | error\ sending\ request
+        | network | unreachable | timed?\ ?out""",
+    "the server of its model failed: {said}. Run the step again later": r"""
+        \b5\d\d\b | server.?error | server\ had\ an\ error | bad\ gateway | overloaded
+        | service\ unavailable""",
+}
+_SENTENCES = {
+    sentence: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for sentence, pattern in _KINDS.items()
+}
 
 _STOPS = {
     "refusal": "its model refused to go on, so there is nothing to hand off",
     "max_tokens": "its reply was cut off at the most tokens that its model may write; raise that limit in the "
     "agent's own settings",
-    "max_turn_requests": "it used up all the requests to its model that one message may take; raise that limit in "
-    "the agent's own settings",
+    "max_turn_requests": "it used up all the requests to its model that one message may take; raise that limit "
+    "in the agent's own settings",
     "cancelled": "its work on the message was cancelled before it could reply",
 }
 
@@ -65,7 +56,7 @@ _STOPS = {
 def from_model(said: str, options: AcpOptions) -> AgentFailed:
     """An error of the agent's model, told in the agent's words."""
     said = short(said).rstrip(".") or "it does not say why"
-    for pattern, sentence in _SENTENCES:
+    for sentence, pattern in _SENTENCES.items():
         if pattern.search(said):
             return AgentFailed(sentence.format(said=said, login=_login(options)))
     return AgentFailed(f"its model or its program gave an error: {said}")
@@ -94,7 +85,7 @@ def without_text(options: AcpOptions) -> AgentFailed:
     """A turn that ended well, but in which nothing was said."""
     if options.known.silent_errors:
         return AgentFailed(
-            f"its reply was empty; the agent {options.label} also ends so, without a word, when its model fails"
+            f"its reply was empty; the agent {options.label} also ends so when its model fails"
         )
     return AgentFailed("its reply was empty, so there is nothing to hand off")
 
@@ -131,13 +122,21 @@ def _told(message: str, data: Any) -> str:
     """What an error says in all its places, none of it twice."""
     parts = [message.removeprefix("Internal error").lstrip(": ")]
     if isinstance(data, Mapping):
-        parts += [str(data[key]) for key in ("message", "details", "error") if data.get(key)]
-        kind = data.get("errorKind") or data.get("errorName")
-        if kind and str(kind).lower() not in " ".join(parts).lower():
-            parts.append(f"({kind})")
+        parts += [_plain(str(data[key])) for key in ("message", "details", "error") if data.get(key)]
+        kinds = [data.get(key) for key in ("errorKind", "errorName", "codex_error_info")]
+        parts += [f"({kind})" for kind in kinds if isinstance(kind, str) and kind not in ("other", "unknown")]
     elif isinstance(data, str):
         parts.append(data)
     return " ".join(part for number, part in enumerate(parts) if part and part not in parts[:number])
+
+
+def _plain(text: str) -> str:
+    """The message in an error that was handed on as the JSON it came in."""
+    try:
+        inner = json.loads(text)
+        return str(inner["error"]["message"])
+    except (ValueError, TypeError, KeyError):
+        return text
 
 
 def _login(options: AcpOptions) -> str:

@@ -20,8 +20,8 @@ def choose_model(
         if options.known.model_variable:
             return None  # its environment names the model already
         raise BackendUnavailable(
-            f"the agent {options.label} lets nobody choose its model; set it in the agent's own settings, and leave "
-            f'"model" out of its step and profile'
+            f"the agent {options.label} lets nobody choose its model; set it in the agent's own settings, "
+            'and leave "model" out of its step and profile'
         )
     current, offered, method, params = found
     if model == current:
@@ -31,7 +31,7 @@ def choose_model(
     if options.known.model_variable:
         return None
     raise BackendUnavailable(
-        f'the agent {options.label} offers no model "{model}"; on offer are {", ".join(offered[:20]) or "none"}'
+        f'the agent {options.label} offers no model "{model}"; on offer: {", ".join(offered[:20]) or "none"}'
     )
 
 

@@ -148,8 +148,8 @@ class LiveSession:
         )
         if found.get("protocolVersion") != PROTOCOL_VERSION:
             raise BackendUnavailable(
-                f"the agent {self._options.label} speaks version {found.get('protocolVersion')} of the Agent Client "
-                f"Protocol, and Segue version {PROTOCOL_VERSION}; install another version of it"
+                f"the agent {self._options.label} speaks version {found.get('protocolVersion')} of the Agent "
+                f"Client Protocol, and Segue version {PROTOCOL_VERSION}; install another version of it"
             )
         self._can_load = bool((found.get("agentCapabilities") or {}).get("loadSession"))
 

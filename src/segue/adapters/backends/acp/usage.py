@@ -1,4 +1,4 @@
-"""What a session has used, from what the agent reports: of its context as it goes, of tokens at a turn's end."""
+"""What a session has used, as its agent reports it: the context as it goes, tokens at a turn's end."""
 
 from __future__ import annotations
 

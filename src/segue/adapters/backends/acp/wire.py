@@ -23,7 +23,7 @@ _LINE_LIMIT = 2**26
 
 
 class _Pipes:
-    """Messages on the pipes of a process. What is no message is skipped; a pipe that broke says so by its end."""
+    """Messages on the pipes of a process. What is no message is skipped; a broken pipe is an ended one."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
