@@ -58,7 +58,7 @@ def make_opencode(home: Path, model_url: str) -> Rig:
         "enabled_providers": ["scripted"],
         "provider": {"scripted": scripted},
     }
-    switches = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "PROJECT_CONFIG")
+    switches = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "PROJECT_CONFIG", "AUTOCOMPACT")
     environment |= {f"OPENCODE_DISABLE_{name}": "1" for name in switches}
     environment |= {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
     return _rig("opencode", "opencode", ["acp"], environment, model="scripted/scripted")
@@ -111,7 +111,8 @@ enabled = false
 plugins = false
 apps = false
 """)
-    policy = ["-c", 'approval_policy="untrusted"', "-c", 'sandbox_mode="workspace-write"']
+    # Its sandbox needs a program that is not on every machine.
+    policy = ["-c", 'approval_policy="untrusted"', "-c", 'sandbox_mode="danger-full-access"']
     return _rig("codex", "codex-acp", policy, _home(home) | {"SCRIPTED_KEY": "x"})
 
 

@@ -20,11 +20,11 @@ class KnownAgent:
     model_variable: str = ""
     """The environment variable that names its model, where the protocol offers no choice."""
     error_text: str = ""
-    """A pattern: words at the start of its last message that are an error and no reply."""
+    """A pattern: the beginning of a last piece of text that is an error and no reply."""
     noise: str = ""
     """A pattern: whole pieces of text that come from the program and not from its model."""
-    silent_errors: bool = False
-    """An error of its model ends the turn as if all were well, without a word."""
+    silent_when: str = ""
+    """When it ends a turn as if all were well, but without a word."""
 
 
 ANY = KnownAgent()
@@ -41,8 +41,8 @@ KNOWN: Mapping[str, KnownAgent] = {
         environment={"GOOSE_MODE": "approve"},
         login="goose configure",
         model_variable="GOOSE_MODEL",
-        error_text=r"Ran into this error: (?P<error>.*?)\.?\s*(Please retry if you think|$)",
-        silent_errors=True,  # when its context is full
+        error_text=r"(Ran into this error: |(?=Network error: ))(?P<error>.*?)\.?\s*(Please re(try|send)|$)",
+        silent_when="the session has outgrown the context window of its model",
     ),
     "claude": KnownAgent(
         command=("claude-agent-acp",),
@@ -65,5 +65,5 @@ KNOWN: Mapping[str, KnownAgent] = {
     "omp": KnownAgent(
         command=("omp", "acp"), login="omp", error_text=r"(Error|Retry failed[^:]*): (?P<error>.*)"
     ),
-    "pi": KnownAgent(command=("pi-acp",), login="pi", silent_errors=True),
+    "pi": KnownAgent(command=("pi-acp",), login="pi", silent_when="its model gives an error"),
 }

@@ -74,8 +74,8 @@ def from_stop(reason: str) -> AgentFailed | None:
     return AgentFailed(_STOPS[reason]) if reason in _STOPS else None
 
 
-def from_text(text: str, options: AcpOptions) -> AgentFailed | None:
-    """The error that some agents tell as if it were their reply; none if it is one."""
+def from_words(text: str, options: AcpOptions) -> AgentFailed | None:
+    """The error that some agents tell as the last piece of their reply; none if it is no error."""
     pattern = options.known.error_text
     found = re.match(pattern, text.strip(), re.DOTALL) if pattern else None
     return from_model(found["error"], options) if found else None
@@ -83,10 +83,8 @@ def from_text(text: str, options: AcpOptions) -> AgentFailed | None:
 
 def without_text(options: AcpOptions) -> AgentFailed:
     """A turn that ended well, but in which nothing was said."""
-    if options.known.silent_errors:
-        return AgentFailed(
-            f"its reply was empty; the agent {options.label} also ends so when its model fails"
-        )
+    if when := options.known.silent_when:
+        return AgentFailed(f"its reply was empty; the agent {options.label} also ends so when {when}")
     return AgentFailed("its reply was empty, so there is nothing to hand off")
 
 

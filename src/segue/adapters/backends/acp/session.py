@@ -41,6 +41,7 @@ class LiveSession:
         self._can_load = False
         self._process: AgentProcess | None = None
         self._ending = False
+        self._cancelled = False
 
     @property
     def usage(self) -> Usage | None:
@@ -95,6 +96,7 @@ class LiveSession:
         running = [task for task in self._work.values() if not task.done()]
         if not running or not self.works:
             return
+        self._cancelled = True
         self._client.cancel_questions()
         with suppress(ConnectionError):
             await self._connection.send_notification("session/cancel", {"sessionId": self._state.acp_session})
@@ -233,7 +235,10 @@ class LiveSession:
         if self._client.usage.reported:
             turn.tell(UsageReported(usage=self._client.usage.total))
         text = turn.text
-        failure = errors.from_stop(str(found.get("stopReason"))) or errors.from_text(text, self._options)
+        reason = "cancelled" if self._cancelled else str(found.get("stopReason"))  # goose says end_turn
+        failure = errors.from_stop(reason) or errors.from_words(
+            turn.last_words, self._options
+        )
         if failure is None and not text.strip():
             failure = errors.without_text(self._options)
         if failure is not None:

@@ -30,6 +30,11 @@ class Turn:
         last = "".join(self._since_tool)
         return last if last.strip() else "".join(self._all)
 
+    @property
+    def last_words(self) -> str:
+        """The last piece of text that came."""
+        return self._all[-1] if self._all else ""
+
     def tell(self, event: SessionEvent) -> None:
         """Keep an event and wake whoever listens."""
         self._events.append(event)
@@ -62,15 +67,16 @@ class Turn:
         self.tell(Said(text=text))
 
     def take_call(self, update: Mapping[str, Any]) -> ToolCall:
-        """A tool call, or news of one; begin and end are told once each."""
+        """A tool call, or news of one: its end may come after the agent's last words."""
         call_id = str(update.get("toolCallId"))
-        call = self._calls.setdefault(call_id, ToolCall(call_id))
-        call.add(update)
-        return call
+        if call_id not in self._calls:
+            self._calls[call_id] = ToolCall(call_id)
+            self._since_tool.clear()
+        self._calls[call_id].add(update)
+        return self._calls[call_id]
 
     def tell_call(self, call: ToolCall) -> None:
         """Tell a call's begin, once it is clear what it does, and then its end: each once."""
-        self._since_tool.clear()
         if call.told in (ToolState.DONE, ToolState.FAILED):
             return
         ended = call.state is not ToolState.STARTED
