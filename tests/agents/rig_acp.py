@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
+from tests.agents.programs import need
 from tests.agents.rig import Rig
 
-_OUR = {name: value for name, value in os.environ.items() if name.startswith("SEGUE_TEST_")}
-
-_FOREIGN_KEYS = (
+_FOREIGN = (
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
     "GEMINI_API_KEY",
     "OPENROUTER_API_KEY",
     "GITHUB_TOKEN",
+    "IS_SANDBOX",
 )
+"""Of the user's own environment, what would change how an agent behaves."""
 
 
 def _home(home: Path) -> dict[str, str]:
@@ -30,7 +30,7 @@ def _home(home: Path) -> dict[str, str]:
     }
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-    return dict.fromkeys(_FOREIGN_KEYS, "") | {name: str(folder) for name, folder in folders.items()}
+    return dict.fromkeys(_FOREIGN, "") | {name: str(folder) for name, folder in folders.items()}
 
 
 def make_opencode(home: Path, model_url: str) -> Rig:
@@ -61,7 +61,7 @@ def make_opencode(home: Path, model_url: str) -> Rig:
     switches = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "PROJECT_CONFIG", "AUTOCOMPACT")
     environment |= {f"OPENCODE_DISABLE_{name}": "1" for name in switches}
     environment |= {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
-    return _rig("opencode", "opencode", ["acp"], environment, model="scripted/scripted")
+    return _rig("opencode", "opencode", [], environment, model="scripted/scripted")
 
 
 def make_goose(home: Path, model_url: str) -> Rig:
@@ -74,7 +74,7 @@ def make_goose(home: Path, model_url: str) -> Rig:
         "    type: builtin\n    name: developer\n    timeout: 300\n"
     )
     environment |= {"OPENAI_API_KEY": "x", "OPENAI_HOST": model_url, "GOOSE_DISABLE_KEYRING": "1"}
-    return _rig("goose", "goose", ["acp"], environment)
+    return _rig("goose", "goose", [], environment)
 
 
 def make_claude(home: Path, model_url: str) -> Rig:
@@ -119,6 +119,5 @@ apps = false
 def _rig(
     agent: str, program: str, arguments: list[str], environment: dict[str, str], *, model: str = "scripted"
 ) -> Rig:
-    path = _OUR[f"SEGUE_TEST_{program.upper().replace('-', '_')}"]
-    options = {"agent": agent, "command": [path, *arguments], "set_env": environment}
+    options = {"agent": agent, "command": [str(need(program)), *arguments], "set_env": environment}
     return Rig(name=f"acp-{agent}", backend="acp", model=model, options=options)

@@ -26,7 +26,7 @@ from segue.application.backends import (
     ToolState,
     ToolUsed,
 )
-from segue.domain.errors import AgentFailed, BackendUnavailable
+from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
 from segue.testing import (
     Playable,
@@ -268,7 +268,7 @@ async def test_segues_own_tools_are_offered(
 
 
 QUICK = {
-    "e401": "its model refused the key or login",
+    "e401": "its model refused the key or login|wants a login first",
     "e404": "its model is not on offer",
     "e429": "its model takes no more requests for now",
     "empty": "its reply was empty",
@@ -311,7 +311,7 @@ async def all_fail(backend: AcpBackend, rig: Rig, workspace: Path, faults: Mappi
     for scenario in faults:
         try:
             found[scenario] = f"a reply: {await ask(backend, request, f'[[{scenario}]]', scenario)}"
-        except AgentFailed as failure:
+        except BackendError as failure:
             found[scenario] = str(failure)
         if "SHOW" in os.environ:
             print(f"TABLE {rig.name:14} {scenario:9} {found[scenario]}", file=sys.stderr, flush=True)

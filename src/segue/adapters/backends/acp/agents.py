@@ -23,6 +23,8 @@ class KnownAgent:
     """A pattern: the beginning of a last piece of text that is an error and no reply."""
     noise: str = ""
     """A pattern: whole pieces of text that come from the program and not from its model."""
+    installable: bool = False
+    """`segue agents install` knows it, by the name of its program."""
     silent_when: str = ""
     """When it ends a turn as if all were well, but without a word."""
 
@@ -33,11 +35,13 @@ ANY = KnownAgent()
 KNOWN: Mapping[str, KnownAgent] = {
     "opencode": KnownAgent(
         command=("opencode", "acp"),
+        installable=True,
         environment={"OPENCODE_PERMISSION": _ASK, "OPENCODE_DISABLE_AUTOUPDATE": "1"},
         login="opencode auth login",
     ),
     "goose": KnownAgent(
         command=("goose", "acp"),
+        installable=True,
         environment={"GOOSE_MODE": "approve"},
         login="goose configure",
         model_variable="GOOSE_MODEL",
@@ -46,12 +50,14 @@ KNOWN: Mapping[str, KnownAgent] = {
     ),
     "claude": KnownAgent(
         command=("claude-agent-acp",),
+        installable=True,
         environment={"ENABLE_TOOL_SEARCH": "false", "DISABLE_AUTOUPDATER": "1"},
         login="claude /login",
         model_variable="ANTHROPIC_MODEL",
     ),
     "codex": KnownAgent(
         command=("codex-acp", "-c", 'approval_policy="untrusted"', "-c", 'sandbox_mode="workspace-write"'),
+        installable=True,
         login="codex login",
         noise=r"Model metadata for `.*` not found\..*",
     ),

@@ -27,14 +27,14 @@ _KINDS = {
     "its model is not on offer: {said}. Name another model in its step or profile": r"""
         model.{0,60}(not\ found|not\ exist|not\ supported|unsupported|unknown|not\ available|no\ access)
         | (unknown|invalid|no\ such|unsupported)\ model | model_?not_?found | \b404\b""",
+    "its model cannot be reached: {said}. Look at the address of the model and at the network": r"""
+        econnrefused | connection\ ?refused | (unable|failed)\ to\ connect | (cannot|could\ not)\ connect
+        | connection\ error | fetch\ failed | enotfound | getaddrinfo | \bdns\b | error\ sending\ request
+        | network\ is | unreachable | timed?\ ?out""",
     "the connection to its model broke off in mid-reply: {said}. Run the step again": r"""
         stream\ (was\ )?(closed|disconnected|ended|error|decode) | connection\ (was\ )?(closed|reset|lost)
         | closed\ unexpectedly | socket | econnreset | hang\ up | terminated | error\ decoding\ response
         | incomplete | unexpected\ eof | premature""",
-    "its model cannot be reached: {said}. Look at the address of the model and at the network": r"""
-        econnrefused | connection\ ?refused | (unable|failed)\ to\ connect | (cannot|could\ not)\ connect
-        | connection\ error | fetch\ failed | enotfound | getaddrinfo | \bdns\b | error\ sending\ request
-        | network | unreachable | timed?\ ?out""",
     "the server of its model failed: {said}. Run the step again later": r"""
         \b5\d\d\b | server.?error | server\ had\ an\ error | bad\ gateway | overloaded
         | service\ unavailable""",
@@ -43,12 +43,15 @@ _SENTENCES = {
     sentence: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for sentence, pattern in _KINDS.items()
 }
 
+_EMPTY_KINDS = ("other", "unknown", "APIError", "UnknownError")
+"""Kinds of error that say nothing."""
+
 _STOPS = {
     "refusal": "its model refused to go on, so there is nothing to hand off",
-    "max_tokens": "its reply was cut off at the most tokens that its model may write; raise that limit in the "
-    "agent's own settings",
-    "max_turn_requests": "it used up all the requests to its model that one message may take; raise that limit "
-    "in the agent's own settings",
+    "max_tokens": "its reply was cut off at the most tokens that its model may write; raise that limit in "
+    "the agent's own settings",
+    "max_turn_requests": "it used up all the requests to its model that one message may take; raise that "
+    "limit in the agent's own settings",
     "cancelled": "its work on the message was cancelled before it could reply",
 }
 
@@ -122,7 +125,7 @@ def _told(message: str, data: Any) -> str:
     if isinstance(data, Mapping):
         parts += [_plain(str(data[key])) for key in ("message", "details", "error") if data.get(key)]
         kinds = [data.get(key) for key in ("errorKind", "errorName", "codex_error_info")]
-        parts += [f"({kind})" for kind in kinds if isinstance(kind, str) and kind not in ("other", "unknown")]
+        parts += [f"({kind})" for kind in kinds if isinstance(kind, str) and kind not in _EMPTY_KINDS]
     elif isinstance(data, str):
         parts.append(data)
     return " ".join(part for number, part in enumerate(parts) if part and part not in parts[:number])

@@ -26,7 +26,8 @@ class AcpOptions(BaseModel):
     agent: str | None = None
     """A known agent: opencode, goose, claude, codex, gemini, qwen, omp or pi."""
     command: Annotated[tuple[str, ...], BeforeValidator(_as_arguments)] = ()
-    """Program and arguments, for any other agent or in place of the known one's."""
+    """Program and arguments, for any other agent or in place of the known one's; a known agent's program may
+    stand alone."""
     set_env: dict[str, str] = Field(default_factory=dict)
     """Environment variables to set; an empty value takes one away."""
     load: bool = True
@@ -57,6 +58,8 @@ class AcpOptions(BaseModel):
     @property
     def arguments(self) -> tuple[str, ...]:
         """Program and arguments."""
+        if len(self.command) == 1:
+            return (*self.command, *self.known.command[1:])
         return self.command or self.known.command
 
     @property
@@ -103,7 +106,8 @@ def find_program(options: AcpOptions, path: str | None, working_dir: str) -> str
         return str(at)
     if found := shutil.which(program, path=path):
         return str(Path(found).absolute())
+    install = f"run `segue agents install {program}`" if options.known.installable else "install it"
     raise BackendUnavailable(
-        f'the program "{program}" of the agent {options.label} is not on the PATH; install it, or set '
-        '"command" in the options to where it is'
+        f'the program "{program}" of the agent {options.label} is not on the PATH; {install}, and put it there '
+        'or set "command" in the options to where it is'
     )

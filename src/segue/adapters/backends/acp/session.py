@@ -236,9 +236,7 @@ class LiveSession:
             turn.tell(UsageReported(usage=self._client.usage.total))
         text = turn.text
         reason = "cancelled" if self._cancelled else str(found.get("stopReason"))  # goose says end_turn
-        failure = errors.from_stop(reason) or errors.from_words(
-            turn.last_words, self._options
-        )
+        failure = errors.from_stop(reason) or errors.from_words(turn.last_words, self._options)
         if failure is None and not text.strip():
             failure = errors.without_text(self._options)
         if failure is not None:
