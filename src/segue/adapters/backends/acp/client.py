@@ -87,13 +87,12 @@ class Client:
         elif kind == "agent_message_chunk":
             turn.take_words(update.get("content"))
         elif kind in ("tool_call", "tool_call_update"):
-            turn.tell_call(turn.take_call(update))
+            turn.take_call(update)
 
     async def _permission(self, params: Mapping[str, Any]) -> Any:
         told = params.get("toolCall")
         told = told if isinstance(told, Mapping) else {}
-        call = self.turn.take_call(told) if self.turn else ToolCall("")
-        call.add(told)
+        call = (self.turn.call(told) if self.turn else ToolCall("")).ask(told)
         try:
             allowed = await self._allowed(call.access(self.servers), call.title)
         except asyncio.CancelledError:

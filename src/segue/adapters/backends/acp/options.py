@@ -108,6 +108,6 @@ def find_program(options: AcpOptions, path: str | None, working_dir: str) -> str
         return str(Path(found).absolute())
     install = f"run `segue agents install {program}`" if options.known.installable else "install it"
     raise BackendUnavailable(
-        f'the program "{program}" of the agent {options.label} is not on the PATH; {install}, and put it there '
-        'or set "command" in the options to where it is'
+        f'the program "{program}" of the agent {options.label} is not on the PATH; {install}, and put it '
+        'there or set "command" in the options to where it is'
     )

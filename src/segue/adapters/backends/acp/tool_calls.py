@@ -62,8 +62,17 @@ class ToolCall:
 
     def add(self, update: Mapping[str, Any]) -> None:
         """Take in what an update says; what it leaves out, or leaves empty, stays."""
-        self._known |= {key: value for key, value in update.items() if value not in (None, "", [], {})}
+        self._known |= _filled(update)
         self._first_title = self._first_title or str(update.get("title") or "")
+
+    def ask(self, told: Mapping[str, Any]) -> ToolCall:
+        """The call as a question about it tells it; the call itself only learns what it did not know."""
+        question = ToolCall(self.id)
+        question._known, question._first_title = dict(self._known), self._first_title
+        question.add(told)
+        self._known = _filled(told) | self._known
+        self._first_title = question._first_title
+        return question
 
     @property
     def state(self) -> ToolState:
@@ -90,7 +99,7 @@ class ToolCall:
                 extension = inner.get("extensionName")
                 name = str(inner["toolName"])
                 return f"{extension}__{name}" if extension and extension != "developer" else name
-        title = self._first_title
+        title = self._first_title.removeprefix("Tool: ")
         return title if title and not re.search(r"\s", title) else str(self._known.get("kind") or "tool")
 
     def tool(self, servers: Sequence[str]) -> Tool:
@@ -157,6 +166,10 @@ class ToolCall:
                 return str(given[key])
         blocks = [_mapping(_mapping(block).get("content")) for block in _sequence(self._known.get("content"))]
         return "\n".join(str(block["text"]) for block in blocks if block.get("text"))
+
+
+def _filled(update: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in update.items() if value not in (None, "", [], {})}
 
 
 def _command(given: Mapping[str, Any]) -> str:

@@ -66,17 +66,18 @@ class Turn:
         self._since_tool.append(text)
         self.tell(Said(text=text))
 
-    def take_call(self, update: Mapping[str, Any]) -> ToolCall:
-        """A tool call, or news of one: its end may come after the agent's last words."""
+    def call(self, update: Mapping[str, Any]) -> ToolCall:
+        """The call that something is told of. Its end may come after the agent's last words."""
         call_id = str(update.get("toolCallId"))
         if call_id not in self._calls:
             self._calls[call_id] = ToolCall(call_id)
             self._since_tool.clear()
-        self._calls[call_id].add(update)
         return self._calls[call_id]
 
-    def tell_call(self, call: ToolCall) -> None:
+    def take_call(self, update: Mapping[str, Any]) -> None:
         """Tell a call's begin, once it is clear what it does, and then its end: each once."""
+        call = self.call(update)
+        call.add(update)
         if call.told in (ToolState.DONE, ToolState.FAILED):
             return
         ended = call.state is not ToolState.STARTED
