@@ -4,7 +4,8 @@
 ["stop", REASON]          end the turn so       ["fail", ERROR]     JSON-RPC error ["exit", CODE]      die
 ["noise", LINE]           print what is no JSON ["forever"]         never answer
 
-Arguments: mute (never answers), old (another protocol), noload, die TEXT, login, keep (lives on at the end of input).
+Arguments: mute (never answers), old (another protocol), noload, die TEXT, login, keep (lives on when its
+input ends).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 ARGUMENTS = sys.argv[1:]
@@ -51,33 +53,47 @@ def ask(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {key: heard[key] for key in ("result", "error") if key in heard}
 
 
+def call(steps: list[list[Any]], method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Ask the client; the terminal that it gives is put in for $ in what comes after."""
+    found = ask(method, params)
+    if terminal := found.get("result", {}).get("terminalId"):
+        for later in steps:
+            if later[0] == "call" and later[2].get("terminalId") == "$":
+                later[2]["terminalId"] = terminal
+    return found
+
+
+def leave(code: int) -> None:
+    sys.stderr.write("the end is near\n")
+    sys.exit(code)
+
+
+def listen_for_ever() -> None:
+    while True:
+        hear()
+
+
+DO: Mapping[str, Callable[..., object]] = {
+    "say": say,
+    "update": lambda values: update(**values),
+    "noise": lambda line: sys.stdout.write(line + "\n"),
+    "exit": leave,
+    "forever": listen_for_ever,
+}
+
+
 def work(steps: list[list[Any]]) -> dict[str, Any]:
     """Do what the prompt says; gives the answer to the prompt."""
     found: list[dict[str, Any]] = []
     for kind, *rest in steps:
         if kind == "call":
-            found.append(ask(rest[0], rest[1]))
-            if "terminalId" in found[-1].get("result", {}):
-                steps_id = found[-1]["result"]["terminalId"]
-                for later in steps:
-                    if later[0] == "call" and later[2].get("terminalId") == "$":
-                        later[2]["terminalId"] = steps_id
-        elif kind == "say":
-            say(rest[0])
-        elif kind == "update":
-            update(**rest[0])
-        elif kind == "noise":
-            sys.stdout.write(rest[0] + "\n")
+            found.append(call(steps, *rest))
         elif kind == "stop":
             return {"result": {"stopReason": rest[0]}}
         elif kind == "fail":
             return {"error": rest[0]}
-        elif kind == "exit":
-            sys.stderr.write("the end is near\n")
-            sys.exit(rest[0])
-        elif kind == "forever":
-            while True:
-                hear()
+        else:
+            DO[kind](*rest)
     if found:
         say(json.dumps(found))
     return {"result": {"stopReason": "end_turn"}}

@@ -1,4 +1,4 @@
-"""A little MCP server for tests, on standard streams: one tool, `submit`, that writes what it got to a file."""
+"""A little MCP server for tests: one tool, `submit`, that writes what it got to a file."""
 
 from __future__ import annotations
 
