@@ -431,12 +431,17 @@ async def test_after_a_restart_a_reply_is_there_and_the_session_goes_on(
     backend: AcpBackend, workspace: Path, tmp_path: Path
 ) -> None:
     asked = request(workspace)
-    await work(backend, asked, ["say", "first"])
+    told = {"sessionUpdate": "usage_update", "used": 7, "size": 10}
+    await work(backend, asked, ["update", told], ["say", "first"])
     await backend.shutdown()
     later = AcpBackend(sessions_dir=tmp_path / "sessions", patience=1)
     assert (await later.wait("k1", "m1")).text == "first"
+    spent = await later.usage("k1")
+    assert spent is not None
+    assert spent.context_tokens == 7
     await later.resume(asked, "k1")
     assert await work(later, asked, ["say", "second"], message="m2") == "second"
+    assert await later.usage("k1") == spent
     await later.close("k1")
     assert await later.leftovers() == []
     with pytest.raises(SessionLost, match="gone"):

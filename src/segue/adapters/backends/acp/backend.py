@@ -105,8 +105,10 @@ class AcpBackend(AgentBackend):
 
     async def usage(self, session: str) -> Usage | None:
         """What the session has used so far, as far as its agent says."""
-        live = self._live.get(session)
-        return live.usage if live else None
+        if live := self._live.get(session):
+            return live.usage
+        state = read_state(self._root / session)
+        return state.usage if state else None
 
     async def answer(self, session: str, permission_id: str, *, allow: bool, comment: str = "") -> None:  # noqa: ARG002
         """Answer a question; the protocol has no place for a comment."""

@@ -24,11 +24,17 @@ _KINDS = {True: ("allow_once", "allow_always"), False: ("reject_once", "reject_a
 class Client:
     """Handles what comes from one agent. Only one turn is under way at a time."""
 
-    def __init__(self, request: SessionRequest, options: AcpOptions, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        request: SessionRequest,
+        options: AcpOptions,
+        environment: Mapping[str, str],
+        usage: SessionUsage,
+    ) -> None:
         self._request = request
         self._options = options
         self.servers = (request.tools.name,) if request.tools else ()
-        self.usage = SessionUsage()
+        self.usage = usage
         self.turn: Turn | None = None
         self.terminals = Terminals(workspace=request.working_dir, environment=environment)
         self._asked: dict[str, asyncio.Future[bool]] = {}

@@ -16,6 +16,7 @@ from segue.adapters.backends.acp.models import choose_model
 from segue.adapters.backends.acp.options import AcpOptions, environment_of, find_program
 from segue.adapters.backends.acp.state import SessionState, read_state, write_reply, write_state
 from segue.adapters.backends.acp.turn import Turn
+from segue.adapters.backends.acp.usage import SessionUsage
 from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, RequestError
 from segue.application.backends import Message, Reply, SessionEvent, SessionRequest, UsageReported
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
@@ -34,8 +35,8 @@ class LiveSession:
         self._options = options
         self._folder = folder
         self._environment = environment_of(options, request.model, request.working_dir)
-        self._client = Client(request, options, self._environment)
         self._state = read_state(folder) or SessionState()
+        self._client = Client(request, options, self._environment, SessionUsage(self._state.usage))
         self._turns: dict[str, Turn] = {}
         self._work: dict[str, asyncio.Task[Reply]] = {}
         self._can_load = False
@@ -64,17 +65,15 @@ class LiveSession:
 
     async def say(self, message: Message) -> None:
         """Begin a turn; the message counts as delivered from here on."""
-        for task in self._work.values():
-            if not task.done():
-                raise BackendUnavailable("its session still works on an earlier message")
+        if message.id in self._state.sent:
+            return
+        if not all(task.done() for task in self._work.values()):
+            raise BackendUnavailable("its session still works on an earlier message")
         self._save(replace(self._state, sent=(*self._state.sent, message.id)))
         turn = Turn(servers=self._client.servers, noise=self._options.known.noise)
         self._turns[message.id] = self._client.turn = turn
-        self._work[message.id] = asyncio.create_task(self._converse(turn, message))
-
-    def was_sent(self, message_id: str) -> bool:
-        """True if a message with this id was delivered, by this process or an earlier one."""
-        return message_id in self._state.sent
+        task = self._work[message.id] = asyncio.create_task(self._converse(turn, message))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
 
     async def reply(self, message_id: str) -> Reply | None:
         """The reply to a message; none if nobody works on it."""
@@ -110,10 +109,8 @@ class LiveSession:
         if self._process is not None:
             await self._process.exit_code(patience)
             await self._process.close()
-        for task in self._work.values():
-            task.cancel()
         if self._work:
-            await asyncio.wait(self._work.values())
+            await asyncio.wait(self._work.values(), timeout=patience)
 
     @property
     def _connection(self) -> Any:
@@ -157,7 +154,9 @@ class LiveSession:
 
     async def _new(self) -> None:
         found = await self._call("session/new", self._place())
-        self._save(replace(self._state, acp_session=str(found.get("sessionId"))))
+        if not isinstance(name := found.get("sessionId"), str):
+            raise BackendUnavailable(f"the agent {self._options.label} opened a session without a name")
+        self._save(replace(self._state, acp_session=name))
         await self._choose_model(found)
 
     async def _load(self) -> None:
@@ -226,6 +225,7 @@ class LiveSession:
         except ConnectionError:
             raise await self._gone() from None
         finally:
+            self._keep_usage()
             self._client.cancel_questions()
             self._client.turn = None
             turn.end()
@@ -252,6 +252,10 @@ class LiveSession:
     async def _how_it_ended(self) -> str:
         code = await self._process.exit_code(_EXIT_PATIENCE) if self._process else None
         return errors.from_exit(code, self._folder / "stderr")
+
+    def _keep_usage(self) -> None:
+        with suppress(SessionLost):
+            self._save(replace(self._state, usage=self.usage))
 
     def _save(self, state: SessionState) -> None:
         self._state = state

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from segue.domain.usage import Usage
+
 _FILE = "state.json"
 
 
@@ -23,6 +25,8 @@ class SessionState:
     """When that process started, by the machine's own clock: tells it from a later one with the same pid."""
     sent: tuple[str, ...] = ()
     """Ids of the messages that were delivered, or were about to be."""
+    usage: Usage | None = None
+    """What was used up to the end of the last turn."""
 
     def with_process(self, pid: int) -> SessionState:
         """The same session, in a new process."""
@@ -49,7 +53,8 @@ def read_state(folder: Path) -> SessionState | None:
     """The state of a session; none if there is none that can be read."""
     try:
         values = json.loads((folder / _FILE).read_bytes())
-        return SessionState(**(values | {"sent": tuple(values["sent"])}))
+        usage = Usage(**values["usage"]) if values.get("usage") else None
+        return SessionState(**(values | {"sent": tuple(values["sent"]), "usage": usage}))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

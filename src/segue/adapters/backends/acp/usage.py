@@ -12,9 +12,9 @@ from segue.domain.usage import Usage
 class SessionUsage:
     """The sum so far; none before the agent has said anything of it."""
 
-    def __init__(self) -> None:
-        self._sum = Usage()
-        self.reported = False
+    def __init__(self, before: Usage | None = None) -> None:
+        self._sum = before or Usage()
+        self.reported = before is not None
 
     @property
     def total(self) -> Usage:
