@@ -368,6 +368,11 @@ async def test_permissions_are_chosen_by_kind(backend: AcpBackend, workspace: Pa
     assert [one["result"]["outcome"]["optionId"] for one in json.loads(said)] == ["4", "3"]
 
 
+async def test_a_turn_that_ends_at_a_refusal_says_so(backend: AcpBackend, workspace: Path) -> None:
+    with pytest.raises(AgentFailed, match="it stopped when it was refused this: write /etc/passwd"):
+        await work(backend, request(workspace), ask(workspace, "/etc/passwd"), ["stop", "cancelled"])
+
+
 async def test_a_person_is_asked_and_a_cancel_answers_for_them(backend: AcpBackend, workspace: Path) -> None:
     rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Verdict.ASK))
     asked = request(workspace, permissions=rules)

@@ -103,6 +103,8 @@ class Client:
             allowed = await self._allowed(call.access(self.servers), call.title)
         except asyncio.CancelledError:
             return {"outcome": {"outcome": "cancelled"}}
+        if self.turn and not allowed:
+            self.turn.refused = call.title
         options = [one for one in params.get("options") or () if isinstance(one, Mapping)]
         for kind in _KINDS[allowed]:
             for option in options:

@@ -84,6 +84,14 @@ def from_words(text: str, options: AcpOptions) -> AgentFailed | None:
     return from_model(found["error"], options) if found else None
 
 
+def from_refusal(title: str) -> AgentFailed:
+    """A turn that the agent gave up when it was refused a permission."""
+    return AgentFailed(
+        f"it stopped when it was refused this: {short(title)}. Allow it by a rule under "
+        '"permissions" in its profile, or tell it to do without'
+    )
+
+
 def without_text(options: AcpOptions) -> AgentFailed:
     """A turn that ended well, but in which nothing was said."""
     if when := options.known.silent_when:

@@ -235,14 +235,19 @@ class LiveSession:
         if self._client.usage.reported:
             turn.tell(UsageReported(usage=self._client.usage.total))
         text = turn.text
-        reason = "cancelled" if self._cancelled else str(found.get("stopReason"))  # goose says end_turn
-        failure = errors.from_stop(reason) or errors.from_words(turn.last_words, self._options)
-        if failure is None and not text.strip():
-            failure = errors.without_text(self._options)
-        if failure is not None:
+        if failure := self._failure(turn, str(found.get("stopReason")), text):
             raise failure
         await asyncio.to_thread(write_reply, self._folder, message_id, text)
         return Reply(text=text)
+
+    def _failure(self, turn: Turn, reason: str, text: str) -> AgentFailed | None:
+        """Why a turn gave no reply; none if it did."""
+        if self._cancelled:
+            return errors.from_stop("cancelled")  # whatever the agent says: goose says end_turn
+        if turn.refused and (reason == "cancelled" or not text.strip()):
+            return errors.from_refusal(turn.refused)
+        failure = errors.from_stop(reason) or errors.from_words(turn.last_words, self._options)
+        return failure or (None if text.strip() else errors.without_text(self._options))
 
     async def _gone(self) -> BackendError:
         if self._ending:

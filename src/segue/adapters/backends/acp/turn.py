@@ -23,6 +23,8 @@ class Turn:
         self._calls: dict[str, ToolCall] = {}
         self._all: list[str] = []
         self._since_tool: list[str] = []
+        self.refused = ""
+        """What it was last not allowed to do, in a line."""
 
     @property
     def text(self) -> str:
