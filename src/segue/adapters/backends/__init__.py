@@ -14,6 +14,7 @@ from segue.application.backends import AgentBackend, Backends
 from segue.domain.errors import BackendUnavailable, UnknownName
 
 BACKENDS = {
+    "acp": "segue.adapters.backends.acp.backend:AcpBackend",
     "command": "segue.adapters.backends.command:CommandBackend",
     "scripted": "segue.adapters.backends.scripted:ScriptedBackend",
 }

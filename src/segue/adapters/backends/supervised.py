@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -84,20 +84,20 @@ def supervisor_of(folder: Path) -> psutil.Process | None:
     return None
 
 
-async def end_session(session: Path, patience: float) -> None:
-    """End everything a session started: politely, then for good."""
+async def end_session(session: Path, patience: float, leaders: Collection[int] = ()) -> None:
+    """End everything a session started: politely, then for good. `leaders` are pids that belong to it too."""
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
-        family = await asyncio.to_thread(_family, session)
+        family = await asyncio.to_thread(_family, session, leaders)
         for process in family:
             with suppress(psutil.Error):
                 process.send_signal(number)
         await _wait_until_gone(family, patience)
 
 
-def _family(session: Path) -> set[psutil.Process]:
+def _family(session: Path, others: Collection[int]) -> set[psutil.Process]:
     """The supervisors of a session, their groups and children, and whoever carries the session's mark."""
     found = [supervisor_of(folder) for folder in _messages(session)]
-    leaders = {process.pid for process in found if process is not None}
+    leaders = {process.pid for process in found if process is not None} | set(others)
     family = {process for process in psutil.process_iter() if _belongs(process, leaders, str(session))}
     for process in tuple(family):
         with suppress(psutil.Error):
