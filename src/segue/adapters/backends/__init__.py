@@ -15,6 +15,8 @@ from segue.domain.errors import BackendUnavailable, UnknownName
 
 BACKENDS = {
     "acp": "segue.adapters.backends.acp.backend:AcpBackend",
+    "claude_code": "segue.adapters.backends.claude_code:ClaudeCodeBackend",
+    "codex": "segue.adapters.backends.codex:CodexBackend",
     "command": "segue.adapters.backends.command:CommandBackend",
     "scripted": "segue.adapters.backends.scripted:ScriptedBackend",
 }
