@@ -15,6 +15,7 @@ from segue.domain.errors import BackendUnavailable, UnknownName
 
 BACKENDS = {
     "command": "segue.adapters.backends.command:CommandBackend",
+    "opencode": "segue.adapters.backends.opencode.backend:OpenCodeBackend",
     "scripted": "segue.adapters.backends.scripted:ScriptedBackend",
 }
 
