@@ -51,8 +51,7 @@ class OpenCodeBackend(AgentBackend):
 
     async def open(self, request: SessionRequest) -> str:
         """Find or open the session that carries the key."""
-        if not Path(request.working_dir).is_dir():
-            raise BackendUnavailable(f"the working directory {request.working_dir} is gone")
+        _check_directory(request)
         options = options_of(request)
         record = self._records.read(request.key) or self._records.write(_new_record(request, options))
         session = Session(await self._links.get(record.place, record.server), record)
@@ -225,6 +224,12 @@ class OpenCodeBackend(AgentBackend):
             return None
         link = await self._links.running(record.place, record.server)
         return Session(link, record) if link is not None and record.id is not None else None
+
+
+def _check_directory(request: SessionRequest) -> None:
+    """OpenCode itself takes any directory, also one that does not exist."""
+    if options_of(request).url is None and not Path(request.working_dir).is_dir():
+        raise BackendUnavailable(f"the working directory {request.working_dir} is gone")
 
 
 def _new_record(request: SessionRequest, options: OpenCodeOptions) -> SessionRecord:

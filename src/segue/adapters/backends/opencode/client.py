@@ -69,7 +69,7 @@ class Client:
         return str(found.get("version", "unknown")) if isinstance(found, dict) else None
 
     async def events(self) -> AsyncIterator[dict[str, Any]]:
-        """What happens on the server, in all directories, as it happens; ends or raises when it breaks off."""
+        """What happens on the server, in all directories; ends or raises when it breaks off."""
         waiting = httpx.Timeout(_SHORT_SECONDS, read=_SILENCE_SECONDS)
         try:
             async with self._http.stream("GET", "/global/event", timeout=waiting) as response:

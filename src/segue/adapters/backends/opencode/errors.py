@@ -60,21 +60,22 @@ _SENTENCES = {
 }
 
 
+_STATUSES = {
+    401: "refuses the key",
+    402: "wants to be paid",
+    403: "refuses the key",
+    404: "does not know the model",
+    413: "finds the request too large",
+    429: "has reached its rate limit",
+}
+
+
 def _from_provider(data: Mapping[str, Any], said: str) -> BackendError:
     status, said = data.get("statusCode"), said or "no reason is given"
-    if status in (401, 403):
-        return AgentFailed(f"its model provider refuses the key (HTTP {status}): {said}")
-    if status == 402:
-        return AgentFailed(f"its model provider wants to be paid (HTTP 402): {said}")
-    if status == 404:
-        return AgentFailed(f"its model provider does not know the model (HTTP 404): {said}")
-    if status == 429:
-        return AgentFailed(f"its model provider's rate limit is reached (HTTP 429): {said}")
-    if isinstance(status, int) and status >= 500:
-        return AgentFailed(f"its model provider has a failure of its own (HTTP {status}): {said}")
-    if isinstance(status, int):
-        return AgentFailed(f"its model provider refuses the request (HTTP {status}): {said}")
-    return AgentFailed(f"its model provider cannot be reached, or broke off its answer: {said}")
+    if not isinstance(status, int):
+        return AgentFailed(f"its model provider cannot be reached, or broke off its answer: {said}")
+    what = _STATUSES.get(status, "has a failure of its own" if status >= 500 else "refuses the request")
+    return AgentFailed(f"its model provider {what} (HTTP {status}): {said}")
 
 
 def _from_unknown(said: str) -> BackendError:

@@ -1,4 +1,4 @@
-"""OpenCode's events as ours: words, tool calls, usage. Keeps what was told already, so nothing is told twice."""
+"""OpenCode's events as ours: words, tool calls, usage; nothing is told twice."""
 
 from __future__ import annotations
 
@@ -38,24 +38,25 @@ class Narrator:
         elif kind == "message.part.updated":
             yield from self._part(properties.get("part") or {})
         elif kind == "message.updated":
-            yield from self._message(properties.get("info") or {})
+            self._message(properties.get("info") or {})
         elif kind in ("session.created", "session.updated"):
-            yield from self.total(properties.get("info") or {})
+            yield from self._total(properties.get("info") or {})
 
     def catch_up(self, messages: Sequence[Message]) -> Iterator[SessionEvent]:
         """What the messages of the session tell that was missed."""
         for message in after(messages, next(iter(self._users))):
-            yield from self._message(message["info"])
+            self._message(message["info"])
             for part in message["parts"]:
                 yield from self._part(part)
 
-    def total(self, info: Mapping[str, Any]) -> Iterator[SessionEvent]:
+    def _total(self, info: Mapping[str, Any]) -> Iterator[SessionEvent]:
         """The running totals of the session or of one that it started."""
         if info.get("id") and isinstance(info.get("tokens"), Mapping):
             self._totals[info["id"]] = usage_of(info)
-            yield from self._report()
+            total = sum(self._totals.values(), Usage())
+            yield from self.report(with_context(total, self._context, self.window))
 
-    def _message(self, info: Mapping[str, Any]) -> Iterator[SessionEvent]:
+    def _message(self, info: Mapping[str, Any]) -> None:
         if info.get("sessionID") != self._session:
             return
         if info.get("role") == "user" and self._speaking:
@@ -64,10 +65,7 @@ class Narrator:
             return
         self._speaking.add(info["id"])
         self.model = (str(info.get("providerID")), str(info.get("modelID")))
-        tokens = context_tokens(info)
-        if tokens:
-            self._context = tokens
-            yield from self._report()
+        self._context = context_tokens(info) or self._context
 
     def _delta(self, properties: Mapping[str, Any]) -> Iterator[SessionEvent]:
         part, words = properties.get("partID"), str(properties.get("delta", ""))
@@ -98,9 +96,8 @@ class Narrator:
         self._states[used.call_id] = used.state
         yield used
 
-    def _report(self) -> Iterator[UsageReported]:
-        total = sum(self._totals.values(), Usage())
-        usage = with_context(total, self._context, self.window)
+    def report(self, usage: Usage) -> Iterator[UsageReported]:
+        """The usage, if it is news."""
         if usage != self._reported and usage.total_tokens:
             self._reported = usage
             yield UsageReported(usage=usage)

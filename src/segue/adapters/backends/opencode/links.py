@@ -36,7 +36,7 @@ class Links:
         return await self._find(place, name, start=False)
 
     async def recover(self, place: Place, name: str, link: Link) -> Link | None:
-        """A link after the server did not answer: the same, or to one that was started anew; none if it is gone."""
+        """The link after a call was not answered: the same, or one to a new server; none if it is gone."""
         address = link.client.address
         if isinstance(place, External):
             for _ in range(5):

@@ -1,4 +1,4 @@
-"""What a profile may say about OpenCode, and what follows from it: where the server is, or how to start one."""
+"""What a profile may say about OpenCode, and the server that it means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from segue.domain.errors import BackendUnavailable
 REMEDY = 'run `segue agents install opencode`, or name it in the option "program"'
 
 _PRIVATE = "SEGUE_"
-_TELLING_PREFIXES = ("OPENCODE_", "XDG_")
+_TELLING_PREFIXES = ("OPENCODE_", "XDG_CONFIG", "XDG_DATA", "XDG_CACHE", "XDG_STATE")
 _TELLING_SUFFIXES = ("_API_KEY", "_BASE_URL", "_TOKEN")
 _PER_SERVER = {"OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USERNAME"}
 
@@ -63,32 +63,25 @@ class ServerSpec(BaseModel):
     @property
     def name(self) -> str:
         """The same for all that would start the same server."""
-        told = {
-            name: value
-            for name, value in os.environ.items()
-            if name in ("HOME", "PATH")
-            or name.startswith(_TELLING_PREFIXES)
-            or name.endswith(_TELLING_SUFFIXES)
-        }
-        for name in [name for name in told if name.startswith(_PRIVATE) or name in _PER_SERVER]:
-            del told[name]
+        told = {name: value for name, value in self._variables().items() if _tells(name)}
         text = json.dumps([self.model_dump(), told], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def environment(self, folder: Path, password: str) -> dict[str, str]:
         """The environment of the server: ours without Segue's own variables, with what the profile says."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_PRIVATE)}
         merged = {
-            **inherited,
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            **({} if self.autocompact else {"OPENCODE_DISABLE_AUTOCOMPACT": "1"}),
-            **self.set_env,
+            **self._variables(),
             "PWD": str(folder),
             "OPENCODE_SERVER_USERNAME": "opencode",
             "OPENCODE_SERVER_PASSWORD": password,
         }
         merged["OPENCODE_CONFIG_CONTENT"] = json.dumps(self._config(merged.get("OPENCODE_CONFIG_CONTENT")))
         return {name: value for name, value in merged.items() if value}
+
+    def _variables(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_PRIVATE)}
+        compaction = {} if self.autocompact else {"OPENCODE_DISABLE_AUTOCOMPACT": "1"}
+        return {**inherited, "OPENCODE_DISABLE_AUTOUPDATE": "1", **compaction, **self.set_env}
 
     def _config(self, given: str | None) -> dict[str, Any]:
         try:
@@ -156,6 +149,13 @@ def find_program(name: str, set_env: Mapping[str, str]) -> str:
     if not os.access(path, os.X_OK):
         raise BackendUnavailable(f"the program {path} is not executable; run chmod +x {path}")
     return str(path)
+
+
+def _tells(name: str) -> bool:
+    """True for a variable that makes another server of it."""
+    if name in _PER_SERVER:
+        return False
+    return name in ("HOME", "PATH") or name.startswith(_TELLING_PREFIXES) or name.endswith(_TELLING_SUFFIXES)
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

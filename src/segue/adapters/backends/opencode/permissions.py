@@ -28,8 +28,8 @@ def session_rules(
 ) -> list[Rule]:
     """The rules of a session; OpenCode's last one that fits decides.
 
-    Sub-agents inherit refusals and what is said of other directories, nothing else: so refusals by pattern come
-    first, where they reach sub-agents, while the session itself is asked about.
+    Sub-agents inherit refusals and what is said of other directories, nothing else: so refusals by pattern
+    come first, where they reach sub-agents, while the session itself is asked about.
     """
     refused: list[Rule] = []
     asked: list[Rule] = []

@@ -83,7 +83,7 @@ class ServerFolder:
         """Nobody else starts or stops this server meanwhile, in any process."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.folder / "lock").open("a") as file:
-            while not _lock(file.fileno(), fcntl.LOCK_EX):
+            while not _lock(file.fileno(), fcntl.LOCK_EX):  # noqa: ASYNC110  # of other processes too
                 await asyncio.sleep(_LOOK_SECONDS)
             yield
 

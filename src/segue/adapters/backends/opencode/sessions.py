@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from segue.adapters.backends.opencode.client import Client
     from segue.adapters.backends.opencode.hub import Hub
 
+_GET_SECONDS = 15.0
 _ABORT_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
 _ID_SPACE = 1 << 48
@@ -51,7 +52,10 @@ class Session:
 
     async def get(self, path: str, **query: str) -> Any:
         """Ask for something in the session's directory."""
-        return await self.link.client.call("GET", path, directory=self.record.directory, query=query)
+        directory = self.record.directory
+        return await self.link.client.call(
+            "GET", path, directory=directory, query=query, timeout=_GET_SECONDS
+        )
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Do something in the session's directory."""

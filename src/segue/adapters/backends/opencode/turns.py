@@ -17,7 +17,7 @@ from segue.application.backends import (
     Retrying,
     SessionEvent,
 )
-from segue.domain.errors import AgentFailed, SessionLost
+from segue.domain.errors import AgentFailed, BackendError, SessionLost
 from segue.domain.permissions import Verdict, decide
 
 if TYPE_CHECKING:
@@ -102,10 +102,16 @@ class Turn:
                 await self._after_trouble(error)
                 continue
             if isinstance(found, Reply):
-                return found
+                return await self._last_words(found)
             idle = 0 if found else idle + 1
             if idle > 1 and (self._is_orphan() or loop.time() - begun > _BEGIN_SECONDS):
                 raise SessionLost(self._why_idle())
+
+    async def _last_words(self, reply: Reply) -> Reply:
+        """The totals come last, and may come late."""
+        with suppress(BackendError):
+            self._tell(*self._narrator.report(await self._session.usage()))
+        return reply
 
     async def _next(self) -> Mapping[str, Any] | None:
         """The next event; none if it is time to look."""

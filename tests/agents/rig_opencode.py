@@ -1,0 +1,59 @@
+"""OpenCode in tests: a home of its own, the scripted model as its only provider, nothing fetched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tests.agents.rig import Rig
+
+PROGRAM = os.environ.get("SEGUE_TEST_OPENCODE") or shutil.which("opencode")
+"""Read when this is imported: tests run without Segue's variables."""
+
+
+def make(home: Path, model_url: str) -> Rig:
+    """A rig whose files are all in `home`."""
+    settings = home / "config" / "opencode"
+    (settings / "node_modules").mkdir(parents=True, exist_ok=True)
+    # OpenCode fetches its plugin package unless these say that it is there.
+    (settings / "package.json").write_text('{"dependencies":{"@opencode-ai/plugin":"*"}}')
+    (settings / "package-lock.json").write_text(
+        '{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}'
+    )
+    return Rig(
+        name="opencode",
+        backend="opencode",
+        model="scripted/scripted",
+        options={
+            "program": PROGRAM or "opencode",
+            "config": config(model_url),
+            "set_env": environment(home),
+            "max_retries": 1,
+        },
+    )
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Variables that keep OpenCode at home."""
+    places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")}
+    switches = ("MODELS_FETCH", "LSP_DOWNLOAD", "PROJECT_CONFIG")
+    return {"HOME": str(home), **places, **{f"OPENCODE_DISABLE_{name}": "1" for name in switches}}
+
+
+def config(model_url: str) -> dict[str, Any]:
+    """One provider: the scripted model."""
+    model = {"limit": {"context": 200000, "output": 8192}, "cost": {"input": 3, "output": 15}}
+    return {
+        "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "enabled_providers": ["scripted"],
+        "provider": {
+            "scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": f"{model_url}/v1", "apiKey": "x"},
+                "models": {"scripted": model},
+            }
+        },
+    }
