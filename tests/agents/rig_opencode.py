@@ -43,17 +43,20 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def config(model_url: str) -> dict[str, Any]:
-    """One provider: the scripted model."""
+    """The scripted model, and one that nobody serves."""
     model = {"limit": {"context": 200000, "output": 8192}, "cost": {"input": 3, "output": 15}}
+    served = _provider(f"{model_url}/v1", model)
     return {
         "model": "scripted/scripted",
         "small_model": "scripted/scripted",
-        "enabled_providers": ["scripted"],
-        "provider": {
-            "scripted": {
-                "npm": "@ai-sdk/openai-compatible",
-                "options": {"baseURL": f"{model_url}/v1", "apiKey": "x"},
-                "models": {"scripted": model},
-            }
-        },
+        "enabled_providers": ["scripted", "down"],
+        "provider": {"scripted": served, "down": _provider("http://127.0.0.1:9/v1", model)},
+    }
+
+
+def _provider(url: str, model: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": url, "apiKey": "x"},
+        "models": {"scripted": model},
     }

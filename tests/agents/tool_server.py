@@ -1,4 +1,4 @@
-"""A small MCP server on standard streams with one tool, `submit_handoff`: writes who was called into a file."""
+"""A small MCP server on standard streams: its one tool, `submit_handoff`, notes who was called in a file."""
 
 from __future__ import annotations
 

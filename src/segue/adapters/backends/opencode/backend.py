@@ -18,7 +18,7 @@ from segue.adapters.backends.opencode.options import (
     place_of,
 )
 from segue.adapters.backends.opencode.records import Records, SessionRecord
-from segue.adapters.backends.opencode.sessions import Link, Session, new_id, sent_as
+from segue.adapters.backends.opencode.sessions import Link, Session, new_id, sent_as, suffix_of
 from segue.adapters.backends.opencode.turns import Turn
 from segue.application.backends import (
     AgentBackend,
@@ -191,7 +191,9 @@ class OpenCodeBackend(AgentBackend):
         """The turn that watches a message; after a restart of Segue, a new one."""
         there = await self._session(session)
         turn = self._turns.get(session)
-        known = sent_as(await there.messages(), message_id) if turn is None else turn.message
+        if turn is not None and turn.message.endswith(suffix_of(message_id)):
+            return turn
+        known = sent_as(await there.messages(), message_id)
         if known is None:
             raise SessionLost("the OpenCode server does not have the message")
         return await self._watch(there, known)

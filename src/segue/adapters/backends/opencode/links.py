@@ -23,7 +23,6 @@ class Links:
         self._servers: dict[str, LocalServer] = {}
         self._links: dict[str, Link] = {}
         self._old: list[Link] = []
-        self._mutex = asyncio.Lock()
 
     async def get(self, place: Place, name: str) -> Link:
         """The link to a server, which is started if it is ours and not there."""
@@ -66,22 +65,23 @@ class Links:
         from segue.adapters.backends.opencode.client import Address
 
         if isinstance(place, External):
-            return self._linked(
-                name, Address(url=place.url, username=place.username, password=place.password)
-            )
-        address = await self._server(place, name).address(start=start)
-        return self._linked(name, address) if address is not None else None
+            address = Address(url=place.url, username=place.username, password=place.password)
+            return await self._linked(name, address)
+        found = await self._server(place, name).address(start=start)
+        return await self._linked(name, found) if found is not None else None
 
-    def _linked(self, name: str, address: Address) -> Link:
+    async def _linked(self, name: str, address: Address) -> Link:
         from segue.adapters.backends.opencode.client import Client
         from segue.adapters.backends.opencode.hub import Hub
 
-        link = self._links.get(name)
-        if link is None or link.client.address != address:
-            if link is not None:
-                self._old.append(link)  # turns may still hold it
-            client = Client(address)
-            link = self._links[name] = Link(client, Hub(client))
+        old = self._links.get(name)
+        if old is not None and old.client.address == address:
+            return old
+        client = Client(address)
+        link = self._links[name] = Link(client, Hub(client))
+        if old is not None:
+            self._old.append(old)  # turns may still hold it, until they look
+            await old.hub.close()
         return link
 
     def _server(self, place: ServerSpec, name: str) -> LocalServer:
