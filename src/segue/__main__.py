@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from io import TextIOWrapper
 from pathlib import Path
@@ -12,6 +13,7 @@ from segue import __version__
 from segue.interfaces.cli.app import run_cli
 
 if TYPE_CHECKING:
+    from segue.adapters.installs import Installer
     from segue.adapters.tokens import TokenCounter
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
@@ -47,6 +49,12 @@ class LazyParts:
         from segue.adapters.tokens import counter_for
 
         return counter_for(model)
+
+    def installer(self, settings: Any, *, say: Callable[[str], None]) -> Installer:
+        """Installs agent programs into Segue's own folder."""
+        from segue.bootstrap import open_installer
+
+        return open_installer(settings, say=say)
 
 
 def main() -> None:

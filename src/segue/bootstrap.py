@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from segue.settings import Settings
 
 if TYPE_CHECKING:
     from segue.adapters.catalog.yaml_catalog import YamlCatalog
+    from segue.adapters.installs import Installer
 
 
 class SystemClock:
@@ -40,6 +41,13 @@ def open_catalog(settings: Settings) -> YamlCatalog:
         default_backend=settings.backend,
         default_options=settings.backend_options,
     )
+
+
+def open_installer(settings: Settings, *, say: Callable[[str], None]) -> Installer:
+    """What installs agent programs into Segue's own folder."""
+    from segue.adapters.installs import Installer
+
+    return Installer(settings.agents_dir, say=say)
 
 
 @asynccontextmanager

@@ -98,6 +98,11 @@ class Settings(BaseSettings):
         return self.data_dir / "sessions" / hashlib.sha256(self.main_database_url.encode()).hexdigest()[:12]
 
     @property
+    def agents_dir(self) -> Path:
+        """Where the agent programs are that Segue installed."""
+        return self.data_dir / "agents"
+
+    @property
     def engine_database_url(self) -> str:
         """Where the engine keeps its own rows: a file beside ours, or its own schema on PostgreSQL."""
         form, colon, place = self.main_database_url.partition("://")

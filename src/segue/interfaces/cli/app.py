@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from segue.domain.errors import CatalogError, InvalidRequest, SegueError, SettingsError, UnknownName
-from segue.interfaces.cli import catalog, demo, handoff, init, pipelines, run, serve
+from segue.interfaces.cli import agents, catalog, demo, handoff, init, pipelines, run, serve
 from segue.interfaces.cli.parts import Parts, parts_of
 
 _MISUSE = (CatalogError, InvalidRequest, SettingsError, UnknownName)
@@ -28,7 +28,7 @@ app.command("run")(run.run)
 app.command("serve")(serve.serve)
 app.add_typer(pipelines.app, name="pipelines")
 app.add_typer(handoff.app, name="handoff")
-app.add_typer(catalog.agents, name="agents")
+app.add_typer(agents.app, name="agents")
 app.add_typer(catalog.templates, name="templates")
 
 

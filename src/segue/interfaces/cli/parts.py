@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -43,6 +44,29 @@ class TokenCounter(Protocol):
     def __call__(self, text: str) -> int: ...
 
 
+class InstalledProgram(Protocol):
+    """An agent program that is there."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def command(self) -> str | None: ...
+    @property
+    def fresh(self) -> bool: ...
+
+
+class ProgramInstaller(Protocol):
+    """Installs agent programs."""
+
+    def install(self, name: str) -> InstalledProgram:
+        """Make sure that it is there."""
+        ...
+
+
 class Parts(Protocol):
     """Settings and Segue, made when asked for."""
 
@@ -60,6 +84,10 @@ class Parts(Protocol):
 
     def token_counter(self, model: str | None) -> TokenCounter:
         """The counter for a model, or the nearest there is."""
+        ...
+
+    def installer(self, settings: CliSettings, *, say: Callable[[str], None]) -> ProgramInstaller:
+        """Installs agent programs into Segue's own folder, and says what it is at."""
         ...
 
     @property
