@@ -12,7 +12,6 @@ from typing import Any
 from uuid import uuid4
 
 import psutil
-import pytest
 
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
 from segue.application.backends import Message, Reply, SessionEvent, SessionRequest
@@ -51,7 +50,10 @@ SCENARIOS: dict[str, Playable | list[Playable]] = {
     "short": turn(say(SLOW[:400]), chunk=20, chunk_delay=0.15),
     "sleep": [shell("sleep 321.5"), say("Slept.")],
     "outside": [write(str(OUTSIDE), "x"), say("Tried.")],
-    "push": [shell("git push origin main"), say("Pushed.")],
+    "push": [
+        shell("git push origin main"),
+        turn(say("Pushed."), usage=usage(input=100_000, output=1)),
+    ],
     "sub": [
         call("task", {"description": "sub", "prompt": "[[push]] now", "subagent_type": "general"}),
         say("Delegated."),
@@ -111,8 +113,6 @@ class Bench:
 @contextmanager
 def running_bench(folder: Path) -> Iterator[Bench]:
     """A bench for a module; ends with nothing left behind."""
-    if rig_opencode.PROGRAM is None:
-        pytest.skip("OpenCode is not installed")
     with ScriptedModel(SCENARIOS) as model:
         bench = Bench(
             rig=rig_opencode.make(folder / "home", model.url), model=model, sessions_dir=folder / "sessions"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
+from tests.agents.programs import need
 from tests.agents.rig import Rig
-
-PROGRAM = os.environ.get("SEGUE_TEST_OPENCODE") or shutil.which("opencode")
-"""Read when this is imported: tests run without Segue's variables."""
 
 
 def make(home: Path, model_url: str) -> Rig:
@@ -27,7 +23,7 @@ def make(home: Path, model_url: str) -> Rig:
         backend="opencode",
         model="scripted/scripted",
         options={
-            "program": PROGRAM or "opencode",
+            "program": str(need("opencode")),
             "config": config(model_url),
             "set_env": environment(home),
             "max_retries": 1,

@@ -93,7 +93,7 @@ class OpenCodeBackend(AgentBackend):
         }
         body |= {"model": opening.model_of(request.model)} if request.model else {}
         body |= {name: value for name in ("agent", "system") if (value := getattr(options, name))}
-        turn = await self._watch(there, body["messageID"], rules=info.get("permission") or ())
+        turn = await self._watch(there, body["messageID"])
         await there.link.hub.connected()
         try:
             await there.post(f"/session/{there.id}/prompt_async", body)
@@ -198,12 +198,11 @@ class OpenCodeBackend(AgentBackend):
             raise SessionLost("the OpenCode server does not have the message")
         return await self._watch(there, known)
 
-    async def _watch(self, there: Session, message: str, rules: Any = None) -> Turn:
+    async def _watch(self, there: Session, message: str) -> Turn:
         turn = self._turns.get(there.record.key)
         if turn is None or turn.message != message:
             if turn is not None:
                 await turn.stop()
-            there.rules = (await there.info()).get("permission") or () if rules is None else rules
             record = there.record
 
             async def recover(link: Link) -> Link | None:

@@ -51,7 +51,7 @@ def from_message(error: Mapping[str, Any], *, ours: bool = False) -> BackendErro
 
 
 _SENTENCES = {
-    "ProviderAuthError": "its model provider{provider} refuses the key: {said}; check the key or log in with "
+    "ProviderAuthError": "its model provider{provider} refuses the key: {said}; check it or run "
     "`opencode auth login`",
     "ContextOverflowError": "the conversation is longer than its model can read: {said}",
     "MessageOutputLengthError": "its reply was cut off, because it is longer than its model may write",

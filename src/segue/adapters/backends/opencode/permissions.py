@@ -6,6 +6,7 @@ outright is taken from the agent. For all else OpenCode asks, and `decide` answe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -16,6 +17,10 @@ from segue.domain.permissions import Access, PermissionRule, Tool, Verdict
 Rule = Mapping[str, str]
 LOOP = "doom_loop"
 """What OpenCode asks when the agent makes the same call again and again."""
+_WITH_TARGETS = ("bash", "edit", "read")
+"""Permissions whose patterns are about what ours are about."""
+_SETS = re.compile(r"\[!?\]?[^]]*\]")
+"""What OpenCode's patterns do not have."""
 _PATH_KEYS = ("filePath", "path", "filepath")
 
 
@@ -28,30 +33,21 @@ def session_rules(
 ) -> list[Rule]:
     """The rules of a session; OpenCode's last one that fits decides.
 
-    Sub-agents inherit refusals and what is said of other directories, nothing else: so refusals by pattern
-    come first, where they reach sub-agents, while the session itself is asked about.
+    Sub-agents inherit refusals and what is said of other directories, nothing else. So what is not simply
+    allowed is refused first, which holds for them; then comes that the session itself is to ask.
     """
     refused: list[Rule] = []
     asked: list[Rule] = []
     for tool in Tool:
-        names = [f"{name}_*" for name in sorted(mcp_servers)] if tool is Tool.MCP else KINDS[tool]
         verdict = _outright(rules, tool)
-        for name in names:
-            if verdict is Verdict.DENY:
-                asked.append(_rule(name, Verdict.DENY))
-            elif verdict is not Verdict.ALLOW and not _denied(agent_rules, name):
-                asked.append(_rule(name, Verdict.ASK))
-        if tool is Tool.SHELL and verdict is None:
-            refused += [_rule("bash", Verdict.DENY, pattern) for pattern in _last_refusals(rules, tool)]
+        for name in [f"{name}_*" for name in sorted(mcp_servers)] if tool is Tool.MCP else KINDS[tool]:
+            refused += [
+                _rule(name, Verdict.DENY, pattern) for pattern in _kept_from_sub_agents(rules, tool, name)
+            ]
+            if verdict is not Verdict.ALLOW and not _denied(agent_rules, name):
+                asked.append(_rule(name, verdict or Verdict.ASK))
     asked += [_rule("external_directory", Verdict.ASK), _rule("question", Verdict.DENY)]
     return [*refused, *asked, *_tool_server_rules(own_tools)]
-
-
-def sub_agent_rules(rules: Sequence[Rule]) -> list[Rule]:
-    """What a sub-agent must be told besides what it inherits: the questions."""
-    return [
-        rule for rule in rules if rule["action"] == Verdict.ASK and rule["permission"] != "external_directory"
-    ]
 
 
 def access_of(asked: Mapping[str, Any], call: tuple[str, Mapping[str, Any]] | None) -> Access:
@@ -102,16 +98,18 @@ def _outright(rules: Sequence[PermissionRule], tool: Tool) -> Verdict | None:
     return Verdict.ASK
 
 
-def _last_refusals(rules: Sequence[PermissionRule], tool: Tool) -> list[str]:
-    """Patterns that are refused whatever follows; those that OpenCode's patterns cannot say are left out."""
-    found = []
-    for rule in reversed(rules):
+def _kept_from_sub_agents(rules: Sequence[PermissionRule], tool: Tool, name: str) -> list[str]:
+    """What a sub-agent may not do, in OpenCode's patterns: rather too much than too little."""
+    found = ["*"]
+    for rule in rules:
         if rule.tool not in ("*", tool):
             continue
-        if rule.action is not Verdict.DENY:
-            break
-        if "[" not in rule.pattern:
-            found.append(rule.pattern)
+        if rule.pattern == "*":
+            found = [] if rule.action is Verdict.ALLOW else ["*"]
+        elif rule.action is not Verdict.ALLOW and name in _WITH_TARGETS:
+            pattern = _SETS.sub("?", rule.pattern)
+            # Its paths begin at the root of the repository, and ours at the workspace, which may lie deeper.
+            found += [pattern, f"*/{pattern}"] if tool is not Tool.SHELL else [pattern]
     return found
 
 

@@ -43,11 +43,9 @@ class Link:
 class Session:
     """A session as OpenCode keeps it."""
 
-    def __init__(self, link: Link, record: SessionRecord, rules: Sequence[Mapping[str, str]] = ()) -> None:
+    def __init__(self, link: Link, record: SessionRecord) -> None:
         self.link = link
         self.record = record
-        self.rules = rules
-        """Its rules in OpenCode's words."""
         self.id = record.id or ""
 
     async def get(self, path: str, **query: str) -> Any:
@@ -92,17 +90,6 @@ class Session:
             found += born
             new = [child["id"] for child in born]
         return found
-
-    async def patch(self, session: str, rules: Sequence[Mapping[str, str]]) -> None:
-        """Give further rules to a session that this one started."""
-        if rules:
-            with suppress(NotThere):
-                await self.link.client.call(
-                    "PATCH",
-                    f"/session/{session}",
-                    directory=self.record.directory,
-                    body={"permission": list(rules)},
-                )
 
     async def settle(self, permission: str, *, allow: bool, comment: str) -> None:
         """Answer a question about a permission; what is settled already stays."""

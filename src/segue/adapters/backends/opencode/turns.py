@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from segue.adapters.backends.opencode.errors import NotThere, Unreachable, from_message, gave_up, one_line
 from segue.adapters.backends.opencode.events import Narrator, answer_to, is_final, text_of
-from segue.adapters.backends.opencode.permissions import LOOP, access_of, sub_agent_rules, title_of
+from segue.adapters.backends.opencode.permissions import LOOP, access_of, title_of
 from segue.application.backends import (
     PermissionAsked,
     PermissionSettled,
@@ -128,8 +128,6 @@ class Turn:
             await self._permission(properties)
         elif kind == "question.asked":
             await self._question(properties)
-        elif kind == "session.created" and not ours:
-            await self._session.patch(properties["sessionID"], sub_agent_rules(self._session.rules))
         elif kind == "session.status" and ours:
             await self._status(properties.get("status") or {})
         elif kind == "session.error" and ours:
