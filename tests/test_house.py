@@ -22,6 +22,7 @@ HEAVY = (
     "sqlalchemy",
     "alembic",
     "dbos",
+    "httpx",
     "psutil",
     "splintr",
     "pydantic_settings",
