@@ -222,9 +222,22 @@ def test_nothing_is_told_twice() -> None:
     delta = {"partID": "pa1", "field": "text", "delta": "one "}
     told += narrator.take({"type": "message.part.delta", "properties": delta})
     complete = _said("a1", "u1", "stop", "one two", sessionID="s")
-    told += narrator.catch_up([_asked("u1"), complete])
-    told += narrator.catch_up([_asked("u1"), complete])
+    for missed in (True, False):
+        told += narrator.catch_up([_asked("u1"), complete], missed=missed)
     assert told == [Said(text="one "), Said(text="two")]
+
+
+def test_words_that_were_missed_come_with_the_end() -> None:
+    narrator = Narrator("s", "u1")
+    told = [*narrator.catch_up([_asked("u1"), _said("a1", "u1", None, "", sessionID="s")], missed=True)]
+    delta = {"partID": "pa1", "field": "text", "delta": "two "}
+    told += narrator.take({"type": "message.part.delta", "properties": delta})
+    assert told == []
+    part = {**_said("a1", "u1", "stop", "one two three")["parts"][0], "time": {"start": 1, "end": 2}}
+    told += narrator.take({"type": "message.part.updated", "properties": {"part": part}})
+    delta = {"partID": "pa1", "field": "text", "delta": "three"}
+    told += narrator.take({"type": "message.part.delta", "properties": delta})
+    assert told == [Said(text="one two three")]
 
 
 def test_ids_are_in_the_order_of_the_server_and_found_again() -> None:

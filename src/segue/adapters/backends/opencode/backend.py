@@ -81,7 +81,7 @@ class OpenCodeBackend(AgentBackend):
         messages = await there.messages()
         known = sent_as(messages, message.id)
         if known is not None:
-            await self._watch(there, known)
+            await self._join(there, known)
             return
         await opening.connect_tools(there, request.tools)
         info = await there.info()
@@ -98,8 +98,9 @@ class OpenCodeBackend(AgentBackend):
         try:
             await there.post(f"/session/{there.id}/prompt_async", body)
         except BackendError:
-            await turn.stop()
+            await self._turns.pop(session, turn).stop()
             raise
+        turn.begin(joined=False)
 
     async def wait(self, session: str, message_id: str) -> Reply:
         """The reply, however long it takes."""
@@ -196,19 +197,26 @@ class OpenCodeBackend(AgentBackend):
         known = sent_as(await there.messages(), message_id)
         if known is None:
             raise SessionLost("the OpenCode server does not have the message")
-        return await self._watch(there, known)
+        return await self._join(there, known)
 
-    async def _watch(self, there: Session, message: str) -> Turn:
+    async def _join(self, there: Session, message: str) -> Turn:
+        """The turn of a message that was sent before."""
         turn = self._turns.get(there.record.key)
         if turn is None or turn.message != message:
-            if turn is not None:
-                await turn.stop()
-            record = there.record
+            turn = await self._watch(there, message)
+            turn.begin(joined=True)
+        return turn
 
-            async def recover(link: Link) -> Link | None:
-                return await self._links.recover(record.place, record.server, link)
+    async def _watch(self, there: Session, message: str) -> Turn:
+        """A new turn for a message, in place of an older one."""
+        record = there.record
+        if (older := self._turns.pop(record.key, None)) is not None:
+            await older.stop()
 
-            turn = self._turns[record.key] = Turn(there, message, recover)
+        async def recover(link: Link) -> Link | None:
+            return await self._links.recover(record.place, record.server, link)
+
+        turn = self._turns[record.key] = Turn(there, message, recover)
         return turn
 
     async def _session(self, key: str) -> Session:

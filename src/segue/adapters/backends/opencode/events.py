@@ -20,6 +20,7 @@ class Narrator:
         self._users = {message}
         self._speaking: set[str] = set()
         self._words: dict[str, int] = {}
+        self._closed: set[str] = set()
         self._states: dict[str, ToolState] = {}
         self.calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         """Tool call -> its name and what it was given."""
@@ -42,12 +43,18 @@ class Narrator:
         elif kind in ("session.created", "session.updated"):
             yield from self._total(properties.get("info") or {})
 
-    def catch_up(self, messages: Sequence[Message]) -> Iterator[SessionEvent]:
-        """What the messages of the session tell that was missed."""
+    def catch_up(self, messages: Sequence[Message], *, missed: bool) -> Iterator[SessionEvent]:
+        """What the messages of the session tell that was not told; `missed` if events may have been.
+
+        OpenCode keeps a text only when it is complete: of one that is being said, the words that were missed
+        come with its end.
+        """
         for message in after(messages, next(iter(self._users))):
             self._message(message["info"])
             for part in message["parts"]:
                 yield from self._part(part)
+                if missed and part.get("type") == "text":
+                    self._closed.add(part["id"])
 
     def _total(self, info: Mapping[str, Any]) -> Iterator[SessionEvent]:
         """The running totals of the session or of one that it started."""
@@ -69,7 +76,7 @@ class Narrator:
 
     def _delta(self, properties: Mapping[str, Any]) -> Iterator[SessionEvent]:
         part, words = properties.get("partID"), str(properties.get("delta", ""))
-        if properties.get("field") == "text" and part in self._words and words:
+        if properties.get("field") == "text" and part in self._words and part not in self._closed and words:
             yield Said(text=self._gap(part) + words)
             self._words[part] += len(words)
 
@@ -81,6 +88,8 @@ class Narrator:
             if words := str(part.get("text", ""))[told:]:
                 yield Said(text=self._gap(part["id"]) + words)
                 self._words[part["id"]] += len(words)
+            if (part.get("time") or {}).get("end"):
+                self._closed.add(part["id"])
 
     def _gap(self, part: str) -> str:
         """An empty line between one text and the next."""

@@ -45,12 +45,19 @@ class Turn:
         self._retries = 0
         self._told: list[SessionEvent] = []
         self._news = asyncio.Event()
+        self._sent = asyncio.Event()
         self._failure: Mapping[str, Any] | None = None
         self.aborted = False
         """True once we have aborted it ourselves."""
         self._queue = session.link.hub.listen(session.id)
         self._task = asyncio.create_task(self._watch())
         self._task.add_done_callback(self._ended)
+
+    def begin(self, *, joined: bool) -> None:
+        """The message is sent: now, or by somebody else before, who may have missed the reply."""
+        if joined:
+            self._queue.put_nowait(None)
+        self._sent.set()
 
     async def reply(self) -> Reply:
         """The reply, when it is there."""
@@ -90,14 +97,15 @@ class Turn:
         news.set()
 
     async def _watch(self) -> Reply:
+        await self._sent.wait()
         loop = asyncio.get_running_loop()
         begun, idle = loop.time(), 0
         while True:
-            event = await self._next()
+            event, missed = await self._next()
             try:
                 if event is not None and not await self._take(event):
                     continue
-                found = await self._look()
+                found = await self._look(missed=missed)
             except Unreachable as error:
                 await self._after_trouble(error)
                 continue
@@ -113,12 +121,14 @@ class Turn:
             self._tell(*self._narrator.report(await self._session.usage()))
         return reply
 
-    async def _next(self) -> Mapping[str, Any] | None:
-        """The next event; none if it is time to look."""
-        with suppress(TimeoutError):
+    async def _next(self) -> tuple[Mapping[str, Any] | None, bool]:
+        """The next event; none if it is time to look, and whether events may have been missed before."""
+        try:
             async with asyncio.timeout(_LOOK_SECONDS):
-                return await self._queue.get()
-        return None
+                event = await self._queue.get()
+        except TimeoutError:
+            return None, False
+        return event, event is None
 
     async def _take(self, event: Mapping[str, Any]) -> bool:
         """Act on an event; true if the end may have come."""
@@ -137,7 +147,7 @@ class Turn:
             self._narrator.window = await self._session.window(*self._narrator.model)
         return ours and kind in ("session.idle", "session.error")
 
-    async def _look(self) -> Reply | bool:
+    async def _look(self, *, missed: bool) -> Reply | bool:
         """The reply; else true if the session works."""
         status = (await self._session.statuses()).get(self._session.id)
         for asked in await self._session.pending("permission"):
@@ -145,7 +155,7 @@ class Turn:
         for asked in await self._session.pending("question"):
             await self._question(asked)
         messages = await self._session.messages()
-        self._tell(*self._narrator.catch_up(messages))
+        self._tell(*self._narrator.catch_up(messages, missed=missed))
         if status is not None and status.get("type") != "idle":
             await self._status(status)
             return True
@@ -153,8 +163,6 @@ class Turn:
 
     def _outcome(self, messages: Sequence[Mapping[str, Any]]) -> Reply | bool:
         """What an idle session has to say to our message."""
-        if not any(message["info"]["id"] == self.message for message in messages):
-            raise SessionLost("the OpenCode server has lost the message that it was sent")
         answer = answer_to(messages, self.message)
         if answer is not None and answer["info"].get("error"):
             raise from_message(answer["info"]["error"], ours=self.aborted)
