@@ -17,7 +17,7 @@ from segue.application.backends import (
     Retrying,
     SessionEvent,
 )
-from segue.domain.errors import AgentFailed, BackendError, SessionLost
+from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
 from segue.domain.permissions import Verdict, decide
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 4.0
 _BEGIN_SECONDS = 60.0
 """How long a server that is idle may keep a message before it begins to work on it."""
+_DIED = "the OpenCode server died while it worked on the message"
 _REFUSED = "The rules do not allow this. Find another way, or say in your reply what you could not do."
 _LOOPING = "You have made this very call several times. Do something else, or finish and say what is missing."
 _NOBODY = "Nobody is there to answer. Decide by yourself, and name the open question in your reply."
@@ -188,12 +189,15 @@ class Turn:
 
     def _why_idle(self) -> str:
         if self._is_orphan():
-            return "the OpenCode server died while it worked on the message, and was started anew"
+            return f"{_DIED}, and was started anew"
         return "the OpenCode server took the message, but does not work on it"
 
     async def _after_trouble(self, error: Unreachable) -> None:
         """The server does not answer: go on if it recovers; a new one knows at least what was finished."""
-        link = await self._recover(self._session.link)
+        try:
+            link = await self._recover(self._session.link)
+        except BackendUnavailable as again:
+            raise SessionLost(f"{_DIED}, and could not be started anew: {one_line(str(again))}") from again
         if link is None:
             raise SessionLost(one_line(str(error)))
         if link is not self._session.link:
