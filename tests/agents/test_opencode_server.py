@@ -16,7 +16,10 @@ import pytest_asyncio
 
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
 from segue.application.backends import Message, Said, ToolState, ToolUsed
+from segue.application.pipelines import Submission
 from segue.domain.errors import BackendUnavailable, SessionLost
+from segue.domain.pipeline import PipelineStatus
+from segue.testing import build_test_segue, follow_to_end
 from tests.agents.opencode_bench import HANDOFF, SLOW, Bench, ask, running_bench
 
 _ORPHANER = """
@@ -122,6 +125,20 @@ async def test_a_server_that_hangs_is_ended_and_started_anew(
         await waiting
     assert not psutil.pid_exists(pid)
     assert (await ask(backend, bench.request(workspace), "[[say]]"))[0].text == "Said."
+
+
+async def test_a_pipeline_outlives_its_server(bench: Bench, tmp_path: Path, project: Path) -> None:
+    options, before = {"opencode": bench.rig.options}, bench.asked("short")
+    async with build_test_segue(
+        tmp_path, bench.backend(), backend="opencode", backend_options=options
+    ) as segue:
+        wanted = Submission(template="quick_fix", prompt="[[short]] Mend the button.")
+        submitted = await segue.pipelines.submit(wanted)
+        await bench.model.wait_for_async(lambda _: bench.asked("short") > before, 60)
+        os.kill(bench.state()["pid"], signal.SIGKILL)
+        ended = await follow_to_end(segue, submitted.id)
+    assert ended.status is PipelineStatus.DONE
+    assert bench.asked("short") == before + 3  # the first step twice
 
 
 async def test_somebody_elses_server(bench: Bench, backend: OpenCodeBackend, workspace: Path) -> None:

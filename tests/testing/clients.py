@@ -12,6 +12,7 @@ import httpx
 
 from segue.testing import ScriptedModel
 
+CLIENT = httpx.Client(trust_env=False, verify=False)
 SYSTEM = "You are an agent.\nWorking directory: /home/me/work\n"
 TOOLS: Sequence[tuple[str, Mapping[str, str]]] = (
     ("write", {"filePath": "string", "content": "string"}),
@@ -70,7 +71,7 @@ class Api:
 
     def post_body(self, model: ScriptedModel, body: Mapping[str, Any]) -> httpx.Response:
         whole = {"model": "scripted", "tools": self.tools(), **body}
-        return httpx.post(model.url + "/v1" + self.path, json=whole, timeout=20)
+        return CLIENT.post(model.url + "/v1" + self.path, json=whole, timeout=20)
 
     def post(
         self,
@@ -83,13 +84,13 @@ class Api:
         **options: Any,
     ) -> httpx.Response:
         body = self.body(text, stream=stream, **options)
-        return httpx.post(model.url + prefix + self.path, json=body, timeout=timeout)
+        return CLIENT.post(model.url + prefix + self.path, json=body, timeout=timeout)
 
     def open(
         self, model: ScriptedModel, text: str, timeout: float = 20
     ) -> AbstractContextManager[httpx.Response]:
         body = self.body(text, stream=True)
-        return httpx.stream("POST", model.url + "/v1" + self.path, json=body, timeout=timeout)
+        return CLIENT.stream("POST", model.url + "/v1" + self.path, json=body, timeout=timeout)
 
     def ask(self, model: ScriptedModel, text: str, *, stream: bool = False, **options: Any) -> Heard:
         return self.read(self.post(model, text, stream=stream, **options))

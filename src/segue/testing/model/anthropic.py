@@ -38,9 +38,9 @@ def _split(entry: Mapping[str, Any]) -> Iterator[Message]:
         texts = [block for block in blocks if block.get("type") == "text"]
         yield Message("assistant", flatten(texts), read_tag(ids[0]) if ids else None)
         return
-    results = [block for block in blocks if block.get("type") == "tool_result"]
-    if results:
-        yield Message("tool", flatten(results))
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            yield Message("tool", flatten(block))
     said = [flatten(block) for block in blocks if block.get("type") == "text"]
     reminders = [text for text in said if is_reminder(text)]
     if reminders:

@@ -88,6 +88,7 @@ class Reply:
         self._writer = writer
         self._without_body = without_body
         self.status: int | None = None
+        self.ended = False
 
     async def send(
         self,
@@ -104,6 +105,7 @@ class Reply:
             content = b""
         elif cut:
             content = content[: len(content) // 2]
+        self.ended = True
         await self._put(self._head(status, told) + content)
 
     async def open_stream(self) -> None:
@@ -120,6 +122,7 @@ class Reply:
 
     async def end_stream(self) -> None:
         """The end, without which a client knows that the stream was cut."""
+        self.ended = True
         await self._put(b"0\r\n\r\n")
 
     def _head(self, status: int, headers: Mapping[str, str]) -> bytes:

@@ -24,6 +24,7 @@ _STEPS: Mapping[str, type[Step] | type[Fault]] = {
     "cut": values.Cut,
     "hang": values.Hang,
 }
+_KINDS: Mapping[str, tuple[type, ...]] = {"str": (str,), "Text": (str,), "int": (int,), "float": (int, float)}
 _OPTIONS = {field.name for field in dataclasses.fields(Turn)} - {"steps"}
 
 
@@ -74,6 +75,7 @@ def _turn(data: object, place: str) -> Turn:
         options["usage"] = _build(Usage, options["usage"], f"{place}, usage")
     if "then" in options:
         options["then"] = _turn(options["then"], f"{place}, then")
+    _check_kinds(Turn, options, place)
     try:
         return Turn(steps, **options)
     except ValueError as error:
@@ -93,10 +95,21 @@ def _build(made: type[Any], value: object, place: str) -> Any:
     else:
         given = value if isinstance(value, Mapping) else dict(zip(names[:1], [value], strict=False))
     _only(given, set(names), place)
+    _check_kinds(made, given, place)
     try:
         return made(**given)
     except TypeError as error:
         raise ScriptError(f"Mend {place}: {str(error).removeprefix('__init__() ')}.") from error
+
+
+def _check_kinds(made: type[Any], given: Mapping[str, Any], place: str) -> None:
+    """Texts must be texts and numbers numbers; YAML makes others of what has no quotes."""
+    for field in dataclasses.fields(made):
+        kinds = _KINDS.get(str(field.type).removesuffix(" | None"))
+        value = given.get(field.name)
+        if kinds and value is not None and not isinstance(value, kinds):
+            wanted = "a text" if str in kinds else "a number"
+            raise ScriptError(f"Mend {place}: {field.name} is {wanted}, not {value!r}.")
 
 
 def _mapping(data: object, place: str) -> Mapping[str, Any]:

@@ -169,7 +169,7 @@ def _usage(answer: Answer) -> dict[str, Any]:
     read = spent.input + spent.cache_read + spent.cache_write
     return {
         "input_tokens": read,
-        "input_tokens_details": {"cached_tokens": spent.cache_read},
+        "input_tokens_details": {"cached_tokens": spent.cache_read, "cache_write_tokens": spent.cache_write},
         "output_tokens": spent.output,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": read + spent.output,

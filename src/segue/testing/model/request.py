@@ -82,7 +82,7 @@ class ModelRequest:
                 known = message.tag is not None and message.tag == tag
                 count += not known and before != "assistant"
                 tag = message.tag or tag
-            before = message.role
+            before = before if message.role == "system" else message.role
         return count
 
     @cached_property

@@ -41,13 +41,20 @@ class RequestRecord:
     body: Mapping[str, Any] = field(repr=False)
     request: ModelRequest = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
+    reply: Reply = field(repr=False)
     at: float = field(default_factory=time.time)
-    status: int | None = None
-    """The status of the reply, once there is one."""
-    ended: bool = False
-    """Whether the model is done with it, in whatever way."""
     client_closed: bool = False
     """Whether the client closed the connection before the end."""
+
+    @property
+    def status(self) -> int | None:
+        """The status of the reply, once there is one."""
+        return self.reply.status
+
+    @property
+    def ended(self) -> bool:
+        """Whether the model is done with it, in whatever way."""
+        return self.reply.ended
 
 
 class ScriptedModel:
@@ -168,14 +175,15 @@ class ScriptedModel:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the one request of a connection."""
         try:
-            request = await read_request(reader, writer)
-            if request is not None:
-                await self._route(request, reader, Reply(writer, without_body=request.method == "HEAD"))
-        except BadRequest as error:
-            body = word_error("chat", Error(400, message=f"Bad request: {error}."))
-            await Reply(writer).send(400, body)
+            try:
+                request = await read_request(reader, writer)
+                if request is not None:
+                    await self._route(request, reader, Reply(writer, without_body=request.method == "HEAD"))
+            except BadRequest as error:
+                body = word_error("chat", Error(400, message=f"Bad request: {error}."))
+                await Reply(writer).send(400, body)
         except ConnectionError:
-            pass
+            return
         finally:
             writer.close()
 
@@ -201,12 +209,12 @@ class ScriptedModel:
     async def _respond(
         self, wire: Wire, http: HttpRequest, reader: asyncio.StreamReader, reply: Reply
     ) -> None:
-        request = wire.parse(http.json())
+        request = _parse(wire, http)
         choice = choose_turn(self.script, request, self._seen)
         if choice.seen is not None:
             self._seen[choice.seen] += 1
         record = RequestRecord(
-            http.path, request.api, choice.scenario, request.turn, request.body, request, http.headers
+            http.path, request.api, choice.scenario, request.turn, request.body, request, http.headers, reply
         )
         with self._changed:
             self.requests.append(record)
@@ -215,27 +223,32 @@ class ScriptedModel:
         leaving = asyncio.ensure_future(_client_left(reader))
         try:
             await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if answering.done():
-                await self._look_after(answering, request, reply)
-            record.client_closed = not answering.done()
+            error = answering.exception() if answering.done() else None
+            record.client_closed = not answering.done() or isinstance(error, ConnectionError)
+            if error is not None and not record.client_closed:
+                await self._tell_failure(error, request, reply)
         finally:
             answering.cancel()
             leaving.cancel()
             await asyncio.gather(answering, leaving, return_exceptions=True)
             with self._changed:
-                record.status = reply.status
-                record.ended = True
+                reply.ended = True
                 self._changed.notify_all()
 
-    async def _look_after(self, answering: asyncio.Future[None], request: ModelRequest, reply: Reply) -> None:
+    async def _tell_failure(self, error: BaseException, request: ModelRequest, reply: Reply) -> None:
         """Tell the agent, and later the test, of a function in the script that failed."""
-        error = answering.exception()
-        if error is None or isinstance(error, ConnectionError):
-            return
         self._failures.append(error)
         if reply.status is None:
             told = Error(400, message=f"The script failed: {type(error).__name__}: {error}")
             await reply.send(400, word_error(request.api, told))
+
+
+def _parse(wire: Wire, http: HttpRequest) -> ModelRequest:
+    body = http.json()
+    try:
+        return wire.parse(body)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise BadRequest(f"the body is not what this API takes: {error!r}") from error
 
 
 async def _client_left(reader: asyncio.StreamReader) -> None:
