@@ -28,6 +28,8 @@ log = structlog.get_logger()
 _START_SECONDS = 50.0
 _LOOK_SECONDS = 0.05
 _LONGEST_BACKOFF = 30.0
+_KILL_SECONDS = 5.0
+"""How long a busy machine may take to end what was killed; until then it cannot be reaped."""
 _HEALTHY_SECONDS = 60.0
 """A server that lived so long did not die of its start."""
 _LISTENING = re.compile(r"listening on (http://\S+)")
@@ -111,7 +113,7 @@ class ServerFolder:
             for process in family:
                 with suppress(psutil.Error):
                     process.send_signal(number)
-            await _wait_until_gone(family, patience)
+            await _wait_until_gone(family, patience if number == signal.SIGTERM else _KILL_SECONDS)
         with suppress(OSError):
             (self.folder / "state.json").unlink()
 
