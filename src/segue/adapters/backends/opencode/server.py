@@ -270,9 +270,10 @@ async def _wait_until_gone(family: list[psutil.Process], seconds: float) -> None
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while loop.time() < deadline:
+        alive = any(supervised.lives(process) for process in family)
         for process in family:
             supervised.reap(process.pid)
-        if not any(supervised.lives(process) for process in family):
+        if not alive:
             return
         await asyncio.sleep(_LOOK_SECONDS)
 
