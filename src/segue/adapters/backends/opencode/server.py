@@ -270,12 +270,19 @@ async def _wait_until_gone(family: list[psutil.Process], seconds: float) -> None
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while loop.time() < deadline:
-        alive = any(supervised.lives(process) for process in family)
         for process in family:
             supervised.reap(process.pid)
-        if not alive:
+        if not any(supervised.lives(process) or _is_child(process) for process in family):
             return
         await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _is_child(process: psutil.Process) -> bool:
+    """True for a child of ours that is not reaped: one of many threads can be so only after the last ended."""
+    try:
+        return process.ppid() == os.getpid()
+    except psutil.Error:
+        return False
 
 
 def _lock(number: int, kind: int) -> bool:
