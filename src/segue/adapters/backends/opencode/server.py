@@ -278,7 +278,7 @@ async def _wait_until_gone(family: list[psutil.Process], seconds: float) -> None
 
 
 def _is_child(process: psutil.Process) -> bool:
-    """True for a child of ours that is not reaped: one of many threads can be so only after the last ended."""
+    """True for a child of ours that is not reaped yet: its last thread must have ended before."""
     try:
         return process.ppid() == os.getpid()
     except psutil.Error:
