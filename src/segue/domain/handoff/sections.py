@@ -82,9 +82,9 @@ class SectionReader:
         self._words = {block.start: self._read_words(block) for block in headings}
         self._repeated = repeated_sections(blocks, {at: words for at, (words, _) in self._words.items()})
         self._walk(blocks)
-        if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
-            for entry in list(self._draft.of(Topic.DONE)):
-                files_told(self._draft, self._text, entry.whole.start, entry.whole.end)
+        if FILE_TOPICS.isdisjoint(self._draft.statements):
+            for _, start, end, _ in self._draft.of(Topic.DONE):
+                files_told(self._draft, self._text, start, end)
 
     def notation(self) -> str:
         """How most of the document is written."""

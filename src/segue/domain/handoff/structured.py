@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from segue.domain.handoff.commands import is_command
-from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Evidence, Piece
+from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Evidence, Piece, Statement
 from segue.domain.handoff.files import add_files
 from segue.domain.handoff.items import split_items
 from segue.domain.handoff.keys import HEADLINE_KEYS, OUTCOME_KEYS, PART_KEYS, STATUS_KEYS
@@ -78,14 +78,14 @@ def _read_exactly(draft: Draft, topic: Topic, value: Node) -> None:
         if topic is Topic.STATUS:
             draft.evidence.append(Evidence(value.text, value.start, value.end, 100))
         elif topic in TEXT_TOPICS:
-            draft.entries.append(Entry(topic, _piece(value, exact=True)))
+            draft.take(topic, (*_piece(value, exact=True), ()))
         else:
             _read_split(draft, topic, value)
     elif isinstance(value, Sequence):
         for item in value.items:
-            entry = _exact_item(topic, item)
-            if entry is not None:
-                draft.entries.append(entry)
+            statement = _exact_item(topic, item)
+            if statement is not None:
+                draft.take(topic, statement)
 
 
 def _read_split(draft: Draft, topic: Topic, value: Scalar) -> None:
@@ -93,9 +93,9 @@ def _read_split(draft: Draft, topic: Topic, value: Scalar) -> None:
         draft.add(topic, Piece(item.text, value.start, value.end))
 
 
-def _exact_item(topic: Topic, item: Node) -> Entry | None:
+def _exact_item(topic: Topic, item: Node) -> Statement | None:
     if isinstance(item, Scalar):
-        return None if item.is_null else Entry(topic, _piece(item, exact=True))
+        return None if item.is_null else (*_piece(item, exact=True), ())
     if not isinstance(item, Mapping):
         return None
     known = PART_KEYS.get(topic, {"heading": "heading", "text": "text"} if topic is Topic.ASIDE else {})
@@ -106,7 +106,7 @@ def _exact_item(topic: Topic, item: Node) -> Entry | None:
             parts += [(part, _piece(s, exact=True)) for s in _scalars(value)]
     headline = "text" if topic is Topic.ASIDE else HEADLINES.get(topic, "")
     main = dict(parts).get(headline) or _headline_of(item)
-    return None if main is None else Entry(topic, main, tuple(parts))
+    return None if main is None else (*main, parts)
 
 
 def _scalars(value: Node) -> list[Scalar]:
