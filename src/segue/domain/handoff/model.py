@@ -177,6 +177,8 @@ class Section(BaseModel):
 
 def _as_items(value: Any) -> Any:
     """Text where a list is expected is cut into its items; nothing at all is an empty list."""
+    if type(value) is tuple:
+        return value
     if value is None:
         return ()
     if isinstance(value, str):

@@ -10,6 +10,7 @@ from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
 
 _RIM_SIGNS = "`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
 _RIM = r"\s" + re.escape(_RIM_SIGNS)
+_RIM_SIGN = re.compile(rf"[{_RIM}]")
 _JOINT = re.compile(rf"[./][^{_RIM}]++")
 _WITHOUT_DOT = re.compile("Makefile|Dockerfile|LICENSE|Jenkinsfile")
 _TOKEN = re.compile(
@@ -45,17 +46,23 @@ def paths_in(text: str, start: int = 0, end: int | None = None) -> list[Piece]:
 
 def _tokens(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
     """Start and end of each word with a dot or a slash in it that is not its last character."""
-    if _WITHOUT_DOT.search(text, start, end):
+    if _may_be_without_dot(text, start, end) and _WITHOUT_DOT.search(text, start, end):
         return ((start + m.start(), start + m.end()) for m in _TOKEN.finditer(text[start:end]))
     found: list[tuple[int, int]] = []
     floor = start
     for joint in _JOINT.finditer(text, start, end):
-        begin, stop = joint.span()
-        while begin > floor and (before := text[begin - 1]) not in _RIM_SIGNS and not before.isspace():
-            begin -= 1
+        at, stop = joint.span()
+        # Most words begin after a space or a back-tick; the regex finds the other rims.
+        begin = max(floor, text.rfind(" ", floor, at) + 1, text.rfind("`", floor, at) + 1)
+        for rim in _RIM_SIGN.finditer(text, begin, at):
+            begin = rim.end()
         floor = stop
         found.append((begin, stop))
     return found
+
+
+def _may_be_without_dot(text: str, start: int, end: int) -> bool:
+    return text.find("file", start, end) >= 0 or text.find("LICENSE", start, end) >= 0
 
 
 def _add_paths(found: list[Piece], token: str, at: int, quoted: bool) -> None:

@@ -15,7 +15,6 @@ from segue.domain.handoff.markdown import (
     END_TAG,
     HEADING,
     HTML,
-    ITEM,
     LIST,
     PARAGRAPH,
     QUOTE,
@@ -36,7 +35,7 @@ from segue.domain.handoff.tables import add_table
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
-_BULLETS = ("- ", "* ", "+ ")
+_BULLETS = frozenset({"- ", "* ", "+ "})
 """What most items begin with; the rest is for the regex."""
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
@@ -44,6 +43,7 @@ _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 _VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
 _LONGEST_STATUS = 32
+_NEVER = 1 << 62
 
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
 _SAID_BESIDE = frozenset({Topic.ASIDE, Topic.STATUS, Topic.CONTEXT})
@@ -262,27 +262,44 @@ class SectionReader:
             self._draft.judge(value.text[:200], value.start, value.end, weight)
 
     def _list(self, block: Block) -> None:
-        text = self._text
+        text, draft, topic = self._text, self._draft, self._scopes.topic
+        may_be_labelled = topic in _OPEN_SCOPES
+        shortest = self._shortest_taken(topic)
         for item in block.children:
-            if item.kind != ITEM:
-                continue
-            start, box = item.start, None
+            _, start, end, children, _, _ = item
+            checked = None
             # `- word` is what most items begin with.
-            if text.startswith(_BULLETS, start) and text[start + 2 : start + 3].isalnum():
+            if text[start : start + 2] in _BULLETS and text[start + 2 : start + 3].isalnum():
                 start += 2
-            elif marker := _MARKER.match(text, start, item.end):
-                start, box = marker.end(), marker[1]
-            topic = self._scopes.topic
-            if topic in _OPEN_SCOPES and self._item_label(item, start):
+            elif marker := _MARKER.match(text, start, end):
+                start = marker.end()
+                if marker[1] is not None:
+                    checked = marker[1] in "xX"
+            if may_be_labelled and self._item_label(children, start, end):
                 continue
-            self._say(start, item.end, None if box is None else box in "xX")
+            if topic is not None and end - start >= shortest:
+                add_statement(draft, text, topic, start, end, checked)
+            else:
+                self._say(start, end, checked)
 
-    def _item_label(self, item: Block, start: int) -> bool:
+    def _shortest_taken(self, topic: Topic | None) -> int:
+        """From which length on an item states nothing but what it says: not how the work ended."""
+        if topic in _TAKEN_AS_SAID:
+            return 0
+        if topic is Topic.NEXT:
+            return _LONGEST_STATUS
+        tells = topic is Topic.DONE or topic is Topic.TASKS
+        return 0 if tells and not self._tells_progress() else _NEVER
+
+    def _tells_progress(self) -> bool:
+        return "progress" in self._scopes.heading.casefold()
+
+    def _item_label(self, children: list[Block], start: int, end: int) -> bool:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
-        label = label_at(self._text, start, item.end)
+        label = label_at(self._text, start, end)
         if label is None:
             return False
-        lists = [child for child in item.children if child.kind == LIST]
+        lists = [child for child in children if child.kind == LIST]
         reading = read_label(label.name)
         if (
             reading is None
@@ -297,7 +314,7 @@ class SectionReader:
             self._scopes.topic is Topic.ASIDE and reading.topic in SOFT
         ):
             return False
-        lead = cut(self._text, label.value, lists[0].start if lists else item.end)
+        lead = cut(self._text, label.value, lists[0].start if lists else end)
         if self._scopes.topic is None and is_path(lead.text.strip("`")):
             return False
         if reading.topic is Topic.STATUS:
@@ -342,7 +359,7 @@ class SectionReader:
     def _say(self, start: int, end: int, checked: bool | None = None) -> None:
         topic = self._scopes.topic
         if topic in _TAKEN_AS_SAID:
-            add_statement(self._draft, self._text, topic, (start, end), checked)
+            add_statement(self._draft, self._text, topic, start, end, checked)
         elif topic is not None and topic is not Topic.WHOLE:
             self._state(topic, start, end, checked=checked)
         elif checked is not None:
@@ -363,20 +380,17 @@ class SectionReader:
             if topic is Topic.STATUS:
                 said = " ".join(self._text[start : min(end, start + 300)].split())
                 self._draft.judge(said, start, end, 5)
-        add_statement(self._draft, self._text, topic, (start, end), checked)
+        add_statement(self._draft, self._text, topic, start, end, checked)
         if topic is Topic.DONE or topic is Topic.TASKS:
             self._judge_progress(start, end)
         elif topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
         elif topic in FILE_TOPICS and self._scopes.inside_account():
-            add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
+            add_statement(self._draft, self._text, Topic.DONE, start, end, checked)
 
     def _judge_progress(self, start: int, end: int) -> None:
         """`Progress: 100 %` says how the work ended."""
-        if (
-            self._text.find("%", start, min(end, start + 120)) > 0
-            and "progress" in self._scopes.heading.casefold()
-        ):
+        if self._text.find("%", start, min(end, start + 120)) > 0 and self._tells_progress():
             self._draft.judge(self._text[start : start + 120], start, end, 4)
 
     def _other(self, piece: Piece, heading: str = "") -> None:

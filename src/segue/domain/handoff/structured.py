@@ -193,7 +193,7 @@ def _add_check(draft: Draft, piece: Piece, key: Scalar) -> None:
 def _read_block(draft: Draft, text: str, topic: Topic, value: Scalar) -> None:
     """A block of text where a list was expected: one statement for each of its items."""
     for item in split_items(text[value.start : value.end], value.start):
-        add_statement(draft, text, topic, (item.start, item.end))
+        add_statement(draft, text, topic, item.start, item.end)
 
 
 def _is_bare(value: Scalar) -> bool:
@@ -204,7 +204,7 @@ def _is_bare(value: Scalar) -> bool:
 
 
 def _add_reading(draft: Draft, text: str, piece: Piece) -> None:
-    add_statement(draft, text, Topic.READING, (piece.start, piece.end))
+    add_statement(draft, text, Topic.READING, piece.start, piece.end)
 
 
 def _read_mapping(draft: Draft, text: str, topic: Topic | None, value: Mapping, key: Scalar) -> None:
@@ -281,7 +281,7 @@ def _read_list_scalar(draft: Draft, text: str, topic: Topic | None, item: Scalar
 def _add_marked(draft: Draft, text: str, topic: Topic, item: Scalar) -> None:
     """An item that may carry a mark of its own; only if its words stand in the source as they are."""
     if text[item.start : item.end].strip() == item.text.strip():
-        add_statement(draft, text, topic, (item.start, item.end))
+        add_statement(draft, text, topic, item.start, item.end)
     else:
         draft.add(
             Topic.NEXT if topic is Topic.TASKS else Topic.CONTEXT if topic is not Topic.NEXT else topic,

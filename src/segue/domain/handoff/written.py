@@ -94,7 +94,7 @@ def _says_more(topic: Topic, statement: Statement, text: str) -> bool:
     headline = dict(parts).get(HEADLINES.get(topic, ""), Piece(words, start, end))
     if topic not in PART_LABELS or "\n" not in headline.text or "```" in headline.text:
         return False
-    return bool(parts_of(topic, text, Piece(text[headline.start : headline.end], *headline[1:])))
+    return bool(parts_of(topic, text, text[headline.start : headline.end], *headline[1:]))
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[_Line]]]:
