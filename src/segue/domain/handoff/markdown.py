@@ -25,13 +25,14 @@ MAX_DEPTH = 40
 HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
-_DESCRIBED = frozenset({HEADING, CODE})
 _ROOT = "Root"
-_CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
-_KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
+_HOLDS_BLOCKS = dict.fromkeys((LIST, ITEM, TABLE, HEAD, ROW, QUOTE), True) | dict.fromkeys(
+    (HEADING, PARAGRAPH, CELL, CODE, HTML), False
+)
+"""The kinds of blocks, and whether other blocks can stand in them."""
 
 _TAG = re.compile(
-    r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
+    r"<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
     r"(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
     re.MULTILINE,
 )
@@ -103,13 +104,23 @@ def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """Tags that are no HTML, outside of fences."""
     if text.find("<", start, end) < 0:
         return
-    marks = [m for m in _TAG.finditer(text, start, end) if m["name"].casefold() not in ELEMENTS]
+    marks = [
+        mark
+        for mark in _TAG.finditer(text, start, end)
+        if mark["name"].casefold() not in ELEMENTS and _begins_line(text, start, mark.start())
+    ]
     if not marks or len(marks) > _MAX_TAGS:
         return
     fences = [m.start() for m in _FENCE.finditer(text, start, end)]
     for mark in marks:
         if bisect_left(fences, mark.start()) % 2 == 0:
             yield mark
+
+
+def _begins_line(text: str, start: int, at: int) -> bool:
+    """True if only white space stands before `at` on its line."""
+    line = text.rfind("\n", start, at) + 1 or start
+    return (line == 0 or text[line - 1] == "\n") and not text[line:at].strip(" \t")
 
 
 def _tag_blocks(mark: re.Match[str]) -> list[Block]:
@@ -133,7 +144,8 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
             name = tag
         else:
             (name,) = tag
-        if name not in _KINDS:
+        holds = _HOLDS_BLOCKS.get(name)
+        if holds is None:
             continue
         start = where["start"] + offset
         while until <= start:
@@ -146,19 +158,19 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
         if count > MAX_BLOCKS:
             return False
         end = where["end"] + offset
-        if name in _CONTAINERS:
+        if holds:
             block = _new(Block, (name, start, end, [], "", 0))
             parent.children.append(block)
             stack.append(block)
             parent, until = block, end
-        elif name in _DESCRIBED:
-            parent.children.append(_described(name, start, end, tag[name]))
         else:
-            parent.children.append(_new(Block, (name, start, end, _LEAF, "", 0)))
+            info, level = ("", 0) if tag is name else _described(name, tag[name])
+            parent.children.append(_new(Block, (name, start, end, _LEAF, info, level)))
     return True
 
 
-def _described(name: str, start: int, end: int, about: Any) -> Block:
+def _described(name: str, about: Any) -> tuple[str, int]:
+    """The info string of a code block, the level of a heading."""
     if name == HEADING:
-        return Block(name, start, end, _LEAF, level=int(about["level"][1]))
-    return Block(name, start, end, _LEAF, about["Fenced"].strip() if type(about) is dict else "indented")
+        return "", int(about["level"][1])
+    return about["Fenced"].strip() if type(about) is dict else "indented", 0

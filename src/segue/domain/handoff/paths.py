@@ -27,6 +27,9 @@ _NOT_FILES = frozenset(
     {"next.js", "node.js", "vue.js", "react.js", "three.js", "d3.js", "nuxt.js", "express.js", "console.log"}
 )
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
+
 
 def paths_in(text: str, start: int = 0, end: int | None = None) -> list[Piece]:
     """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it.
@@ -75,10 +78,10 @@ def _add_paths(found: list[Piece], token: str, at: int, quoted: bool) -> None:
     if len(first) < len(bare) and _has_ending(first) and _is_list_of_names(bare):
         for part in bare.split("/"):
             if is_path(part, quoted=quoted):
-                found.append(Piece(part, at, at + len(part)))
+                found.append(_new(Piece, (part, at, at + len(part))))
             at += len(part) + 1
     elif is_path(bare, quoted=quoted):
-        found.append(Piece(bare, at, at + len(bare)))
+        found.append(_new(Piece, (bare, at, at + len(bare))))
 
 
 def _is_list_of_names(bare: str) -> bool:
@@ -93,16 +96,27 @@ def _has_ending(name: str) -> bool:
 
 def is_path(token: str, *, quoted: bool = False) -> bool:
     """True if a token looks like a file or a folder of a project."""
-    if len(token) < 3 or token[0] == "@" or not _NAME.fullmatch(token) or token.casefold() in _NOT_FILES:
+    if len(token) < 3 or token[0] == "@":
         return False
     last = token[max(token.rfind("/"), token.rfind("\\")) + 1 :]
-    if last in _BARE_NAMES:
-        return True
-    stem, dot, ending = last.rpartition(".")
-    ending = ending.lower()
-    inside = len(last) < len(token)
-    if dot and ending in EXTENSIONS:
-        return inside or bool(stem and (ending not in WEAK_EXTENSIONS or (quoted and "." not in stem)))
-    if last not in ("", "*", "**") or token[0] in "/\\" or not any(c.isalpha() for c in token):
+    if last in ("", "*", "**"):
+        if not _is_folder(token):
+            return False
+    elif last not in _BARE_NAMES and not _is_file(last, inside=len(last) < len(token), quoted=quoted):
         return False
-    return token.count("/") + token.count("\\") > 1
+    return _NAME.fullmatch(token) is not None and token.casefold() not in _NOT_FILES
+
+
+def _is_file(name: str, *, inside: bool, quoted: bool) -> bool:
+    """True if the ending is one of a file; `inside` a folder, any will do."""
+    stem, dot, ending = name.rpartition(".")
+    ending = ending.lower()
+    if not dot or ending not in EXTENSIONS:
+        return False
+    return inside or bool(stem and (ending not in WEAK_EXTENSIONS or (quoted and "." not in stem)))
+
+
+def _is_folder(token: str) -> bool:
+    if token[0] in "/\\" or token.count("/") + token.count("\\") < 2:
+        return False
+    return any(c.isalpha() for c in token)

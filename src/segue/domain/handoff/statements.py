@@ -50,6 +50,8 @@ _TAIL_WORDS = (
     *("in progress", "planned", "deferred", "open", "partial", "wip", "blocked"),
 )
 """What `_TAIL` ends with, but for signs: a cheap first look."""
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
 _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
 _DONE_FIRST = frozenset("~dDcCfFsSmMrReE\u5df2\u5b8c")
 """What `_DONE_LEAD` begins with, but for signs."""
@@ -79,7 +81,7 @@ def add_statement(
             parts = parts_of(topic, text, words, start, end) if "\n" in words else ()
             draft.take(topic, (words, start, end, parts))
     else:
-        _add_named(draft, text, topic, Piece(words, start, end))
+        _add_named(draft, text, topic, _new(Piece, (words, start, end)))
 
 
 def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
