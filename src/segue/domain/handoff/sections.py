@@ -22,11 +22,10 @@ from segue.domain.handoff.markdown import (
     TAG,
     Block,
 )
-from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
-from segue.domain.handoff.outcome import TITLE, is_status_alone, judge
-from segue.domain.handoff.outline import fence_content, heading_words, repeated_sections
+from segue.domain.handoff.outcome import TITLE, is_status_alone
+from segue.domain.handoff.outline import VALUED, fence_content, heading_words, meaning_of, repeated_sections
 from segue.domain.handoff.paths import is_path
 from segue.domain.handoff.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.sentences import sentences_in
@@ -40,7 +39,6 @@ _BULLETS = frozenset({"- ", "* ", "+ "})
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
-_VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
 _LONGEST_STATUS = 32
 _NEVER = 1 << 62
@@ -70,7 +68,7 @@ class SectionReader:
         self._seen = {"tags": 0, "sections": 0, "labels": 0}
         self._scopes = Scopes()
         self._title_level = 0
-        self._words: dict[int, tuple[str, Piece]] = {}
+        self._words: dict[int, str] = {}
         self._repeated: frozenset[int] = frozenset()
 
     def read(self, blocks: list[Block]) -> None:
@@ -79,8 +77,8 @@ class SectionReader:
         top = min((block.level for block in headings), default=0)
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
-        self._words = {block.start: self._read_words(block) for block in headings}
-        self._repeated = repeated_sections(blocks, {at: words for at, (words, _) in self._words.items()})
+        self._words = {block.start: heading_words(self._text[block.start : block.end]) for block in headings}
+        self._repeated = repeated_sections(blocks, self._words)
         self._walk(blocks)
         if FILE_TOPICS.isdisjoint(self._draft.statements):
             for _, start, end, _ in self._draft.of(Topic.DONE):
@@ -121,46 +119,34 @@ class SectionReader:
         if reading is not None:
             self._seen["labels" if level == LABEL_LEVEL else "sections"] += 1
 
-    def _read_words(self, block: Block) -> tuple[str, Piece]:
-        piece = cut(self._text, block.start, block.end)
-        return heading_words(piece.text), piece
-
     def _heading(self, block: Block) -> None:
-        words, piece = self._words.get(block.start) or self._read_words(block)
-        reading = read_heading(words)
-        if block.level == self._title_level and not (reading and reading.exact):
-            self._title(words, piece)
-            return
-        if block.start in self._repeated:
+        _, start, end, _, _, level = block
+        words = self._words.get(start) or heading_words(self._text[start:end])
+        meaning = meaning_of(words)
+        if level == self._title_level and not (meaning.reading and meaning.reading.exact):
+            self._title(words, cut(self._text, start, end))
+        elif start in self._repeated:
             self._draft.note(f"the section {words!r} stands there again; the first one was taken")
-            reading = Reading(topic=Topic.ASIDE, exact=True, weight=1)
-        self._open(block.level, words, self._verdict(words, reading))
-        self._judge_heading(words, piece, reading)
+            self._open(level, words, Reading(topic=Topic.ASIDE, exact=True, weight=1))
+            self._draft.judge(words, *self._trimmed(start, end), HEADING_WEIGHT)
+        else:
+            self._open(level, words, meaning.opens)
+            self._draft.judge(meaning.said, *self._trimmed(start, end), meaning.weight)
 
-    def _verdict(self, words: str, reading: Reading | None) -> Reading | None:
-        """What stands under a verdict that is no approval is what was found wrong."""
-        if reading is None or reading.topic is not Topic.STATUS or "verdict" not in words.casefold():
-            return reading
-        said = judge(words)
-        topic = Topic.GOTCHAS if said in (Outcome.PARTIAL, Outcome.FAILED, Outcome.BLOCKED) else Topic.STATUS
-        return Reading(topic=topic, exact=True, weight=1)
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """The place of a heading without the line break after it."""
+        piece = cut(self._text, start, end)
+        return piece.start, piece.end
 
     def _title(self, words: str, piece: Piece) -> None:
         """A document's title names its subject; only a part of it that is a heading by itself is read."""
         self._draft.judge(words, piece.start, piece.end, TITLE)
         topic = None
-        for part in _VALUED.split(words):
+        for part in VALUED.split(words):
             reading = read_heading(part.strip())
             if reading and reading.exact and reading.topic in STRONG:
                 topic = reading
         self._open(self._title_level, words, topic, weak=True)
-
-    def _judge_heading(self, words: str, piece: Piece, reading: Reading | None) -> None:
-        valued = _VALUED.search(words) if reading and reading.topic is Topic.STATUS else None
-        if valued:
-            self._draft.judge(words[valued.end() :], piece.start, piece.end, 6)
-        else:
-            self._draft.judge(words, piece.start, piece.end, HEADING_WEIGHT)
 
     def _tag(self, block: Block) -> None:
         name = block.info
@@ -201,9 +187,9 @@ class SectionReader:
         self._say(piece.start, piece.end)
 
     def _bold_heading(self, words: str, piece: Piece) -> None:
-        reading = read_heading(words)
-        self._open(BOLD_LEVEL, words, self._verdict(words, reading))
-        self._judge_heading(words, piece, reading)
+        meaning = meaning_of(words)
+        self._open(BOLD_LEVEL, words, meaning.opens)
+        self._draft.judge(meaning.said, piece.start, piece.end, meaning.weight)
 
     def _introduction(self, piece: Piece) -> None:
         """`Key new files:` before a list: a heading if it means something, else just an introduction."""
