@@ -16,7 +16,8 @@ MAX_BLOCKS = 30_000
 MAX_EVENTS = 400_000
 """How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
 _OPTIONS = pyromark.Options.ENABLE_TABLES
-_INLINE = bytes.maketrans(b"`_[]&", b"xxxxx")
+_INLINE = bytes.maketrans(b"`_[]&\x01", b"xxxxx`")
+"""Signs that shape lines, not blocks; what stands for a sign of a fence becomes one again."""
 MAX_CHARS = 1_000_000
 """How much of a text is read: seven times the longest handoff that was seen in the wild."""
 MAX_DEPTH = 40
@@ -95,9 +96,10 @@ def _plain(source: str) -> str:
     want its blocks. No block of CommonMark begins or ends with a character outside of ASCII, nor
     with emphasis or code in a line. `<?` would open a block.
     """
-    raw = source.encode("ascii", "replace").replace(b"<?", b"<x").replace(b"**", b"xx")
-    raw = raw.replace(b"```", b"\x01\x01\x01").translate(_INLINE).replace(b"\x01\x01\x01", b"```")
-    return raw.decode("ascii")
+    raw = source.encode("ascii", "replace").replace(b"**", b"xx")
+    if b"<" in raw:
+        raw = raw.replace(b"<?", b"<x")
+    return raw.replace(b"```", b"\x01\x01\x01").translate(_INLINE).decode("ascii")
 
 
 def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:

@@ -15,6 +15,8 @@ from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading,
 
 FIELDS = frozenset(topic.value for topic in Topic) - {"files_changed", "tasks", "handoff"}
 """The keys of the canonical schema."""
+_TELLING = FIELDS - {"goal", "outcome", "constraints"}
+"""Keys that nothing but a handoff has."""
 _LOOSE = frozenset(
     {
         Topic.WHOLE,
@@ -36,7 +38,7 @@ def is_handoff(node: Node) -> bool:
     if not isinstance(node, Mapping):
         return False
     keys = node.names()
-    if any(key in FIELDS - {"goal", "outcome", "constraints"} for key in keys):
+    if not _TELLING.isdisjoint(keys):
         return True
     exact = {r.topic for key in keys if (r := read_heading(key)) and r.exact} - {
         Topic.ASIDE,
