@@ -15,13 +15,16 @@ from segue.domain.handoff import (
     render_handoff,
     rewrite_task_file,
 )
+from segue.domain.ledger import Evidence, Ledger, verify_claims
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Briefing",
+    "Evidence",
     "Extraction",
     "Handoff",
+    "Ledger",
     "OutputNotation",
     "Predecessor",
     "Problem",
@@ -35,4 +38,5 @@ __all__ = [
     "render_context_header",
     "render_handoff",
     "rewrite_task_file",
+    "verify_claims",
 ]

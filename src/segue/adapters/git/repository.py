@@ -2,8 +2,8 @@
 
 A repository's own `.git/config` can name programs for many occasions: hooks, a file system monitor, external
 diffs, text converters, filters, signers, pagers, credential helpers, transports. Each is turned off, either
-for all commands here or by an option of the command. Filters have names of their own, so they are looked up first
-and emptied one by one. Git's own protection against repositories of other users stays on.
+for all commands here or by an option of the command. Filters have names of their own, so they are looked up
+first and emptied one by one. Git's own protection against repositories of other users stays on.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ _PARTS = frozenset(
 )
 _RANGE = re.compile(r"(?<![\w.])L?(\d{1,7})\s*[-\u2013:]\s*L?(\d{1,7})(?![\w.])")
 _LINE = re.compile(r"L?(\d{1,7})")
+_BEHIND = re.compile(r"[`*_]*(?::|[ ]?[(,][ ]?(?:lines?|L)[ ]?)(\d{1,7}[-\u2013]L?\d{1,7})(?!\d)")
 _PATH_LINES = re.compile(r"(?::(\d{1,7})(?:[-\u2013](\d{1,7}))?|#L(\d{1,7})(?:-L?(\d{1,7}))?)$")
 _ARROW = re.compile(r"(.+?)\s+(?:->|=>|\u2192)\s+(.+)")
 _SAID_BEFORE = {
@@ -134,7 +135,7 @@ def _modified(reading: _Reading) -> Iterator[Claim]:
         if reading.is_free and span is not None:
             is_gone = is_gone and _is_marked(reading.source, span, "gone")
         kind = ClaimKind.DELETED if is_gone else ClaimKind.MODIFIED
-        lines = () if is_gone else _ranges(item.lines, item.path, single=True)
+        lines = () if is_gone else _ranges(item.lines or _lines_behind(reading, span), item.path, single=True)
         yield _file_claim(kind, item.path, text, field, span, lines)
 
 
@@ -176,6 +177,14 @@ def _is_surely_new(reading: _Reading, span: Span | None) -> bool:
         return True
     heading = _heading_above(reading.source, span.start)
     return bool(_NEW_HEADING.search(heading)) and not _CHANGED_HEADING.search(heading)
+
+
+def _lines_behind(reading: _Reading, span: Span | None) -> str | None:
+    """`12-20` in a list that says `a.py:12-20` or `a.py (lines 12-20)`."""
+    if span is None or not reading.is_free:
+        return None
+    found = _BEHIND.match(reading.source, span.end)
+    return found[1] if found else None
 
 
 def _heading_above(source: str, at: int) -> str:

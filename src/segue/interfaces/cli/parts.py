@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -11,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.ports import CatalogSource
+    from segue.domain.ledger import CommandRun, Evidence
 
 
 class CliSettings(Protocol):
@@ -60,6 +62,16 @@ class Parts(Protocol):
 
     def token_counter(self, model: str | None) -> TokenCounter:
         """The counter for a model, or the nearest there is."""
+        ...
+
+    def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
+        """What changed in a repository."""
+        ...
+
+    def run_check(
+        self, command: str, folder: Path, *, seconds: float, pass_env: Collection[str]
+    ) -> CommandRun:
+        """A check command, run."""
         ...
 
     @property
