@@ -125,6 +125,8 @@ def _own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_INDEX:
                 raise RepositoryError(f"{original} is not an index that git wrote")
             shutil.copyfile(original, index)
+            # By its age git knows which files may have changed in the same moment as it was written.
+            os.utime(index, ns=(found.st_atime_ns, found.st_mtime_ns))
         except FileNotFoundError:
             pass  # nothing was ever added: an index that is not there is an empty one
         except OSError as error:

@@ -26,6 +26,7 @@ _PASSED = re.compile(
 _COUNTED = re.compile(
     r"\btests?:\s*(?:all\s+)?(?P<n>\d[\d,]*)\s*(?:/\s*(?P<m>\d+)\s*)?(?:pass|passed|passing|green)\b"
 )
+_BEHIND = re.compile(r"[\s:,(\u2014\u2013-]*(?:all\s+)?(?P<n>\d[\d,]*)\s*(?:tests?|passed|passing)\b")
 _NO_FAILURES = re.compile(r"\bno (?:failing tests?|tests? failures?|tests? fail(?:ed|ing)?)\b")
 _WHOLE = word_set(
     "all the our full whole entire every of total automated and now still verified confirmed checked that "
@@ -151,6 +152,9 @@ def _tests(masked: str, codes: list[re.Match[str]], offset: int, length: int) ->
         before = masked[: match.end("q") if "q" in groups else match.start()]
         if (total is not None and total != count) or not is_real(before, after):
             return
+        if count is None and (behind := _BEHIND.match(after)):
+            count = _number(behind["n"])
+            after = after[behind.end() :]
         words = set((groups.get("q") or "").split())
         # Words before a bare `42 passed` may name the part that it speaks of.
         lead = "" if pattern is not _PASSED else masked[: match.start()]
