@@ -2,11 +2,11 @@
 
     python bench/lies.py [--seed N] [--steps 300] [--json] [--show]
 
-Every step is a real change in a real git repository of its own, with real check commands whose exit codes are
-known beforehand, and a handoff about it in one of several notations. The handoff holds true and false claims of
-every kind, sentences that claim nothing (plans, doubts, other people's deeds), and is silent about some changes.
-What is true is decided when the step is made, never by the code under test. Ends with 1 unless at least 99 % of
-the false claims are refuted and none of the true ones.
+Every step is a real change in a real git repository of its own, with real check commands whose exit codes
+are known beforehand, and a handoff about it in one of several notations. The handoff holds true and false
+claims of every kind, sentences that claim nothing (plans, doubts, other people's deeds), and is silent about
+some changes. What is true is decided when the step is made, never by the code under test. Ends with 1 unless
+at least 99 % of the false claims are refuted and none of the true ones.
 """
 
 from __future__ import annotations
@@ -31,10 +31,28 @@ from segue.adapters.git import collect_evidence
 from segue.domain.ledger import CommandRun, Ledger, RunBy
 
 ENDINGS = ("py", "ts", "md", "go", "json", "css", "yaml")
-WORDS = (
-    "auth login parser token cache queue mailer router schema widget index report loader config session "
-    "ledger worker signal socket buffer"
-).split()
+WORDS = [
+    "auth",
+    "login",
+    "parser",
+    "token",
+    "cache",
+    "queue",
+    "mailer",
+    "router",
+    "schema",
+    "widget",
+    "index",
+    "report",
+    "loader",
+    "config",
+    "session",
+    "ledger",
+    "worker",
+    "signal",
+    "socket",
+    "buffer",
+]
 FOLDERS = ("", "src/", "src/core/", "lib/", "docs/", "tests/unit/", "web/app/ui/")
 ODD = (
     "with space.py",
@@ -49,37 +67,86 @@ ODD = (
 
 SAID: dict[str, tuple[str, ...]] = {
     "created": (
-        "Created {p}.", "Added {p}.", "I added {p} with the first version.", "{p} was created.",
-        "Created the new module {p}, which holds the core.", "We created {p} to hold the types.",
-        "Created file {p} and wrote its docs.", "New file: {p}", "I've also added the file {p}.",
+        "Created {p}.",
+        "Added {p}.",
+        "I added {p} with the first version.",
+        "{p} was created.",
+        "Created the new module {p}, which holds the core.",
+        "We created {p} to hold the types.",
+        "Created file {p} and wrote its docs.",
+        "New file: {p}",
+        "I've also added the file {p}.",
     ),
     "modified": (
-        "Updated {p}.", "Modified {p} to use the new helper.", "I refactored {p}.", "{p} was updated.",
-        "Added tests to {p}.", "Rewrote {p}, because it was slow.", "Edited {p}: shorter names.",
-        "Removed the old helper from {p}.", "We extended {p} with retries.",
+        "Updated {p}.",
+        "Modified {p} to use the new helper.",
+        "I refactored {p}.",
+        "{p} was updated.",
+        "Added tests to {p}.",
+        "Rewrote {p}, because it was slow.",
+        "Edited {p}: shorter names.",
+        "Removed the old helper from {p}.",
+        "We extended {p} with retries.",
     ),
     "deleted": (
-        "Deleted {p}.", "Removed {p}.", "Removed the file {p}.", "{p} was deleted.", "I deleted the unused {p}.",
+        "Deleted {p}.",
+        "Removed {p}.",
+        "Removed the file {p}.",
+        "{p} was deleted.",
+        "I deleted the unused {p}.",
         "{p} has been removed, since nothing uses it.",
     ),
-    "renamed": ("Renamed {o} to {p}.", "Moved {o} to {p}.", "{o} was renamed to {p}.", "I renamed {o} -> {p}."),
+    "renamed": (
+        "Renamed {o} to {p}.",
+        "Moved {o} to {p}.",
+        "{o} was renamed to {p}.",
+        "I renamed {o} -> {p}.",
+    ),
     "ran": ("`{c}` exits {e}.", "`{c}` exited with {e}.", "`{c}` → exit {e}", "`{c}`: exit code {e}"),
     "tests": (
-        "All {n} tests pass.", "{n} tests pass.", "The full test suite passes: {n} passed.",
-        "All {n} tests are green.", "Verified that all {n} tests pass.", "Tests: {n} passed", "{n}/{n} tests pass.",
+        "All {n} tests pass.",
+        "{n} tests pass.",
+        "The full test suite passes: {n} passed.",
+        "All {n} tests are green.",
+        "Verified that all {n} tests pass.",
+        "Tests: {n} passed",
+        "{n}/{n} tests pass.",
     ),
-    "all tests": ("All tests pass.", "The tests are green.", "The test suite passes.", "All tests are passing now."),
-    "clean": ("Lint is clean.", "The linter is clean.", "No lint errors.", "flake8 is clean.", "Linting passes."),
+    "all tests": (
+        "All tests pass.",
+        "The tests are green.",
+        "The test suite passes.",
+        "All tests are passing now.",
+    ),
+    "clean": (
+        "Lint is clean.",
+        "The linter is clean.",
+        "No lint errors.",
+        "flake8 is clean.",
+        "Linting passes.",
+    ),
     "committed": ("Committed as {s}.", "Committed everything as {s}.", "I committed the work in {s}."),
-}  # fmt: skip
+}
 NOTHING = (
-    "We should add {p} soon.", "Next: create {p}.", "{p} was not created yet.", "Need to remove {q}.",
-    "If all tests pass, merge it.", "Tests do not pass on Windows yet.", "The planner deleted {q} last week.",
-    "Do not delete {q}!", "Once {p} is created, wire it up.", "Tried and reverted: deleted {q}.",
-    "Should {q} be renamed to {p}?", "Make sure that lint is clean.", "I wanted to delete {q}, but kept it.",
-    "The crash in {q} comes from the cache.", "Documentation for {p} will follow.", "Added a note about {q}.",
-    "Not all 900 tests pass with the old driver.", "Expect that `make deploy` exits 0.",
-)  # fmt: skip
+    "We should add {p} soon.",
+    "Next: create {p}.",
+    "{p} was not created yet.",
+    "Need to remove {q}.",
+    "If all tests pass, merge it.",
+    "Tests do not pass on Windows yet.",
+    "The planner deleted {q} last week.",
+    "Do not delete {q}!",
+    "Once {p} is created, wire it up.",
+    "Tried and reverted: deleted {q}.",
+    "Should {q} be renamed to {p}?",
+    "Make sure that lint is clean.",
+    "I wanted to delete {q}, but kept it.",
+    "The crash in {q} comes from the cache.",
+    "Documentation for {p} will follow.",
+    "Added a note about {q}.",
+    "Not all 900 tests pass with the old driver.",
+    "Expect that `make deploy` exits 0.",
+)
 """Sentences that claim nothing; `p` does not exist, `q` did not change."""
 
 
@@ -122,9 +189,21 @@ class Step:
 
 def git(repo: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["git", "-c", "user.name=b", "-c", "user.email=b@example.org", "-c", "commit.gpgSign=false", *arguments],
-        cwd=repo, capture_output=True, check=True, timeout=60,
-    )  # fmt: skip
+        [
+            "git",
+            "-c",
+            "user.name=b",
+            "-c",
+            "user.email=b@example.org",
+            "-c",
+            "commit.gpgSign=false",
+            *arguments,
+        ],
+        cwd=repo,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
     return os.fsdecode(done.stdout).strip()
 
 
@@ -135,9 +214,11 @@ def is_plain(path: str) -> bool:
 
 def new_path(step: Step, taken: set[str], *, odd: bool = True) -> str:
     while True:
-        name = step.rng.choice(ODD) if odd and step.rng.random() < 0.12 else (
-            f"{step.rng.choice(WORDS)}_{step.rng.randrange(10_000)}.{step.rng.choice(ENDINGS)}"
-        )  # fmt: skip
+        name = (
+            step.rng.choice(ODD)
+            if odd and step.rng.random() < 0.12
+            else (f"{step.rng.choice(WORDS)}_{step.rng.randrange(10_000)}.{step.rng.choice(ENDINGS)}")
+        )
         path = step.rng.choice(FOLDERS) + name
         if path.casefold() not in taken:
             taken.add(path.casefold())
@@ -188,7 +269,7 @@ def make_checks(step: Step) -> None:
     if rng.random() < 0.7:
         step.codes["python3 -m unittest discover -q -s checks"] = 1 if step.failing else 0
     if rng.random() < 0.7:
-        step.codes["env sh ./checks/flake8 src".replace("env sh ./checks/", "./checks/")] = lint
+        step.codes["./checks/flake8 src"] = lint
 
 
 def write(folder: Path, files: dict[str, bytes]) -> None:
@@ -213,8 +294,11 @@ def change(step: Step, taken: set[str]) -> None:
     for _ in range(rng.randrange(1, 3)):
         path = left.pop()
         step.modified.append(path)
+        if b"\0" in step.after[path]:
+            step.after[path] += b"\0edited"
+            continue
         rows = step.after[path].split(b"\n")
-        rows[rng.randrange(max(1, len(rows) - 1))] = b"edited %d" % rng.randrange(10**9)
+        rows[rng.randrange(len(rows) - 1)] = b"edited %d" % rng.randrange(10**9)
         step.after[path] = b"\n".join(rows)
     for _ in range(rng.randrange(0, 3)):
         path = left.pop()
@@ -242,6 +326,13 @@ def plant(step: Step, taken: set[str]) -> None:
         add(step, "deleted", path, True)
     for old, new in step.renamed:
         add(step, "renamed", new, True, old=old)
+    plant_lies_about_files(step, absent)
+    plant_places(step, absent[3])
+    plant_results(step)
+
+
+def plant_lies_about_files(step: Step, absent: list[str]) -> None:
+    rng = step.rng
     if rng.random() < 0.5:
         add(step, "created", absent[0], False, variant="absent")
     if rng.random() < 0.4:
@@ -255,14 +346,18 @@ def plant(step: Step, taken: set[str]) -> None:
         if b"\0" not in step.after[path]:
             count = step.after[path].count(b"\n")
             step.planted = [each for each in step.planted if each.subject != path]
-            add(step, "modified", path, False, lines=f"{rng.randrange(1, count)}-{count + rng.randrange(1, 90)}",
-                variant="past the end")  # fmt: skip
+            add(
+                step,
+                "modified",
+                path,
+                False,
+                lines=f"{rng.randrange(1, count)}-{count + rng.randrange(1, 90)}",
+                variant="past the end",
+            )
     if rng.random() < 0.4 and len(step.same) > 1:
         add(step, "deleted", step.same[1], False, variant="still there")
     if rng.random() < 0.3 and len(step.same) > 2:
         add(step, "renamed", absent[2], False, old=step.same[2], variant="not done")
-    plant_places(step, absent[3])
-    plant_results(step)
 
 
 def true_lines(step: Step, path: str) -> str | None:
@@ -317,9 +412,13 @@ def plant_tests(step: Step) -> None:
 def add(step: Step, kind: str, subject: str, is_true: bool, **more: Any) -> None:
     said = "all tests" if kind == "tests" and more.get("count") is None else kind
     shown = subject if step.rng.random() < 0.5 else f"`{subject}`"
-    sentence = step.rng.choice(SAID[said]).format(
-        p=shown, o=more.get("old"), c=subject, e=more.get("code"), n=more.get("count"), s=subject
-    ) if said in SAID else ""  # fmt: skip
+    sentence = (
+        step.rng.choice(SAID[said]).format(
+            p=shown, o=more.get("old"), c=subject, e=more.get("code"), n=more.get("count"), s=subject
+        )
+        if said in SAID
+        else ""
+    )
     step.planted.append(Planted(kind=kind, subject=subject, is_true=is_true, sentence=sentence, **more))
 
 
@@ -330,13 +429,21 @@ def tell(step: Step) -> tuple[str, list[Planted], set[str]]:
     style = rng.choice(("yaml", "json", "four", "six", "sections", "prose"))
     if style not in ("yaml", "json"):
         planted = [each for each in planted if can_be_said(each, style)]
-    nothing = []
+    nothing: list[str] = []
     if step.same:
         untouched = [path for path in step.same if is_plain(path)] or ["src/nowhere_1.py"]
-        for sentence in rng.sample(NOTHING, 3):
-            nothing.append(sentence.format(p=f"src/never_{rng.randrange(99)}.py", q=rng.choice(untouched)))
-    written = {"yaml": as_record, "json": as_record, "four": as_record, "six": as_record,
-               "sections": as_sections, "prose": as_prose}[style](step, planted, nothing, style)  # fmt: skip
+        nothing = [
+            sentence.format(p=f"src/never_{rng.randrange(99)}.py", q=rng.choice(untouched))
+            for sentence in rng.sample(NOTHING, 3)
+        ]
+    written = {
+        "yaml": as_record,
+        "json": as_record,
+        "four": as_record,
+        "six": as_record,
+        "sections": as_sections,
+        "prose": as_prose,
+    }[style](step, planted, nothing, style)
     named = {each.subject for each in planted} | {each.old for each in planted}
     changed = {*step.added, *step.modified, *step.deleted, *(new for _, new in step.renamed)}
     silent = {path for path in changed - named if Path(path).name not in written}
@@ -382,7 +489,7 @@ def as_record(step: Step, planted: list[Planted], nothing: list[str], style: str
             done.append(claim.sentence)
     done += nothing
     rng.shuffle(done)
-    values["suggested_next_steps"] = [{"step": "Add src/later.py"}, {"step": "Delete everything in lib/"}]
+    values["suggested_next_steps"] = [{"step": "Add src/later.py"}, {"step": "Delete everything in vendor/"}]
     return render_handoff(Handoff.model_validate(values), style)
 
 
@@ -485,9 +592,11 @@ def score(step: Step, planted: list[Planted], silent: set[str], ledger: Ledger, 
             )
     for key, entries in verdicts.items():
         for entry in entries:
-            if entry.verdict == "refuted" and key not in lies and not any(
-                key == key_of(each.kind, each.subject, step.repo) for each in planted
-            ):  # fmt: skip
+            if (
+                entry.verdict == "refuted"
+                and key not in lies
+                and not any(key == key_of(each.kind, each.subject, step.repo) for each in planted)
+            ):
                 result.counts[key[0], "true refuted"] += 1
                 result.wrong.append(f"nobody claimed it: {entry}\n{story}")
     told = set(ledger.unmentioned)
@@ -533,13 +642,18 @@ def report(counts: Counter[tuple[str, str]], steps: int, seconds: float, *, as_j
         true = sum(n for end, n in of.items() if end.startswith("true"))
         rows.append(
             {
-                "kind": kind, "true": true, "true refuted": of.get("true refuted", 0),
-                "true unverifiable": of.get("true unverifiable", 0), "true not found": of.get("true not found", 0),
-                "false": false, "false refuted": of.get("false refuted", 0),
+                "kind": kind,
+                "true": true,
+                "true refuted": of.get("true refuted", 0),
+                "true unverifiable": of.get("true unverifiable", 0),
+                "true not found": of.get("true not found", 0),
+                "false": false,
+                "false refuted": of.get("false refuted", 0),
                 "refuted %": round(100 * of.get("false refuted", 0) / false, 2) if false else None,
-                "false unverifiable": of.get("false unverifiable", 0), "false not found": of.get("false not found", 0),
+                "false unverifiable": of.get("false unverifiable", 0),
+                "false not found": of.get("false not found", 0),
             }
-        )  # fmt: skip
+        )
     if as_json:
         print(json.dumps({"steps": steps, "seconds": round(seconds, 1), "kinds": rows}, indent=2))
     else:
@@ -548,7 +662,7 @@ def report(counts: Counter[tuple[str, str]], steps: int, seconds: float, *, as_j
             print("  ".join(f"{v!s:>9}" if at else f"{v:<10}" for at, v in enumerate(row.values())))
         print(f"{steps} steps in {seconds:.0f} s")
     last = rows[-1]
-    return 0 if not last["true refuted"] and (last["refuted %"] or 0) >= 99 else 1
+    return 0 if not last["true refuted"] and (float(str(last["refuted %"] or 0))) >= 99 else 1
 
 
 if __name__ == "__main__":

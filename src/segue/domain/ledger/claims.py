@@ -13,7 +13,7 @@ from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.paths import is_path, paths_in
 from segue.domain.handoff.rules_values import mend_value, outcome_of, places_of
 from segue.domain.ledger.evidence import LineRange
-from segue.domain.ledger.moods import is_about_plans, is_real, statements_in
+from segue.domain.ledger.moods import Quotes, is_about_plans, is_real, statements_in
 from segue.domain.ledger.told_files import file_claims_in
 from segue.domain.ledger.told_results import result_claims_in
 from segue.domain.ledger.values import Claim, ClaimKind
@@ -66,6 +66,11 @@ class _Reading:
     spans: Mapping[str, Span]
     source: str
     is_free: bool
+    quotes: Quotes | None
+
+    def is_quoted(self, span: Span | None) -> bool:
+        """True if free text holds these words in code or in a quotation."""
+        return span is not None and self.quotes is not None and self.quotes.hold(span.start)
 
     def words(self, field: str, otherwise: str) -> tuple[str, Span | None]:
         """The words of a field as the agent wrote them, and where."""
@@ -83,7 +88,8 @@ def find_claims(record: Extraction | Handoff | None, source: str = "") -> tuple[
         handoff = record.handoff or Handoff()
     else:
         is_free, spans, handoff = False, {}, record or Handoff()
-    reading = _Reading(handoff=handoff, spans=spans, source=source, is_free=is_free)
+    quotes = Quotes(source) if is_free else None
+    reading = _Reading(handoff=handoff, spans=spans, source=source, is_free=is_free, quotes=quotes)
     found: dict[tuple[Any, ...], Claim] = {}
     for claim in _all_claims(reading):
         found.setdefault(_key(claim), claim)
@@ -259,6 +265,8 @@ def _sentences(reading: _Reading) -> Iterator[Claim]:
         if name == "commands_run":
             command = reading.handoff.commands_run[int(place.field[13:].partition("]")[0])].command
         span = reading.spans.get(place.field)
+        if reading.is_quoted(span):
+            continue
         if span and reading.source[span.start : span.end] == place.text:
             yield from _told(reading.source, span.start, span.end, place.field, command, span)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from segue.domain.handoff.sentences import sentences_in
@@ -38,7 +39,11 @@ _LEAD = re.compile(
 )
 _UNTICKED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s*\[ \]")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
-_CLAUSE = re.compile(r"\s*(?:;|\s[\u2014\u2013]\s|\s--\s|,? but |,? however,? |,? although |,? though )\s*")
+_CLAUSE = re.compile(
+    r"\s*(?:;|\s[\u2014\u2013]\s|\s--\s|,? (?<!all )(?<!everything )but "
+    r"|,? however,? |,? although |,? though )\s*",
+    re.IGNORECASE,
+)
 LONGEST = 600
 """A longer sentence is not looked at."""
 
@@ -61,6 +66,34 @@ def statements_in(text: str, start: int = 0, end: int | None = None) -> Iterator
             at = lead.end() if lead else first
             if 0 < last - at <= LONGEST and "~~" not in text[at:last]:
                 yield at, last
+
+
+class Quotes:
+    """Where a text is code or a quotation: what stands there was said by somebody else, or by a program."""
+
+    def __init__(self, text: str) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        fence, begin = "", 0
+        for first, last in _lines(text, 0, len(text)):
+            bare = text[first : min(last, first + 200)].strip()
+            if bare.startswith(("```", "~~~")):
+                after = _after_mark(fence, bare)
+                if fence and not after and "\n## " not in text[begin:first]:
+                    self._add(begin, last)
+                begin = begin if fence else first
+                fence = after
+            elif not fence and bare.startswith(">"):
+                self._add(first, last)
+
+    def _add(self, start: int, end: int) -> None:
+        self._starts.append(start)
+        self._ends.append(end)
+
+    def hold(self, at: int) -> bool:
+        """True if the character at `at` is in code or in a quotation."""
+        place = bisect_right(self._starts, at) - 1
+        return place >= 0 and at < self._ends[place]
 
 
 def clauses_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

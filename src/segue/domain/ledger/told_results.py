@@ -18,7 +18,7 @@ _STATE = r"(?:(?:are|is|all|now|still|were|was|have|has|both|again|currently|als
 _TESTS = re.compile(
     r"(?:(?P<n>\d[\d,]*)\s*(?:(?:/|of|out of)\s*(?P<m>\d[\d,]*))?\s+)?(?P<q>(?:[a-z_-]+\s+){0,4}?)"
     r"tests?(?P<files>\s+files?)?(?:\s+(?:suite|cases?|runs?))?(?:\s+\((?P<n2>\d+)(?:\s+tests?)?\))?"
-    rf"(?P<q2>\s+(?:in|for|of|on)\s+[^.;,]{{1,60}}?)?\s+{_STATE}{_FINE}\b"
+    rf"(?P<q2>\s+(?:in|for|of|on)\s+[^;,]{{1,60}}?)?\s+{_STATE}{_FINE}\b"
 )
 _PASSED = re.compile(
     r"(?<![\d./,:-])(?P<n>\d[\d,]*)\s*(?:/\s*(?P<m>\d+)\s*)?(?:tests?\s+)?(?:passed|passing)\b"
