@@ -237,6 +237,10 @@ def _places(reading: _Reading) -> Iterator[Claim]:
         yield from _exists(reading, f"patterns_discovered[{at}]", "location", pattern.location, None)
 
 
+_APART = re.compile(
+    r"(?:^|[,;:(`\"]\s*|(?:^|\s)(?:in|at|see|files?|modules?|and|or|the|under|of|from)\s+)[`*\"]*$",
+    re.IGNORECASE,
+)
 _TO_COME = re.compile(
     r"\b(?:to be|will|once|not yet|should|new|missing|create|does not|doesn['\u2019]t|when|if|deleted"
     r"|removed)\b"
@@ -249,11 +253,19 @@ def _exists(
     if not place or _TO_COME.search(f"{place} {reason or ''}".lower()):
         return
     text, span = reading.words(f"{field}.{part}", place)
-    bare = place.strip().strip("`")
-    found = [bare] if is_path(_PATH_LINES.sub("", bare)) else [piece.text for piece in paths_in(place)]
-    for path in found:
-        if "://" not in path:
-            yield Claim(kind=ClaimKind.EXISTS, subject=path, text=text, field=field, span=span)
+    for path in _paths_of_place(place.strip().strip("`")):
+        yield Claim(kind=ClaimKind.EXISTS, subject=path, text=text, field=field, span=span)
+
+
+def _paths_of_place(place: str) -> list[str]:
+    """The paths in a field that names a place: all of it, or those that stand apart from its other words."""
+    if "://" in place:
+        return []
+    if not any(character.isspace() for character in place):
+        bare = _PATH_LINES.sub("", place)
+        is_one = is_path(bare) or ("/" in bare.strip("/@") and not bare.startswith("@") and "." in bare)
+        return [place] if is_one else []
+    return [piece.text for piece in paths_in(place) if _APART.search(place[: piece.start])]
 
 
 def _sentences(reading: _Reading) -> Iterator[Claim]:

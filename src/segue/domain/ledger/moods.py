@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from segue.domain.handoff.sentences import sentences_in
+from segue.domain.handoff.words import word_set
 
 _UNREAL = re.compile(
     r"\b(?:not|never|cannot|without|neither|nor|nobody|nothing|none|will|would|should|shall|must|may|might"
@@ -44,6 +45,11 @@ _CLAUSE = re.compile(
     r"|,? however,? |,? although |,? though )\s*",
     re.IGNORECASE,
 )
+_RESTART = re.compile(
+    r"([\w.-]{2,40})[`)\]'\"]{0,2}[.!](\s)\s*(?=[`*]{0,3}(?:[\w.-]{1,80}/[\w.]|[\w-]{1,80}\.\w{1,5}\b"
+    r"|(?:flake8|ruff|mypy|eslint|pyright|tsc|lint)\b))"
+)
+_NO_ENDS = word_set("e.g i.e etc vs cf approx incl no z.b d.h bzw ca")
 LONGEST = 600
 """A longer sentence is not looked at."""
 
@@ -61,11 +67,22 @@ def is_about_plans(heading: str) -> bool:
 def statements_in(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence that may state a fact: no code, quotes, plans or open check boxes."""
     for begin, stop in _blocks(text, start, len(text) if end is None else end):
-        for first, last in sentences_in(text, begin, stop):
+        for first, last in _sentences(text, begin, stop):
             lead = _LEAD.match(text, first, last)
             at = lead.end() if lead else first
             if 0 < last - at <= LONGEST and "~~" not in text[at:last]:
                 yield at, last
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Sentences; a path or a tool may begin one with a small letter."""
+    for first, last in sentences_in(text, start, end):
+        begin = first
+        for stop in _RESTART.finditer(text, first, last):
+            if stop[1].casefold() not in _NO_ENDS:
+                yield begin, stop.start(2)
+                begin = stop.end()
+        yield begin, last
 
 
 class Quotes:
