@@ -240,7 +240,7 @@ def make_step(folder: Path, seed: int) -> Step:
         step.before["assets/logo.bin"] = bytes(rng.randrange(256) for _ in range(200)) + b"\0"
     make_checks(step)
     folder.mkdir(parents=True)
-    git(folder, "init", "-q")
+    git(folder, "init", "-q", "--template=")
     write(folder, step.before)
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "base")

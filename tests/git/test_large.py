@@ -28,7 +28,7 @@ print(json.dumps({"grown": (after - before) // 1024, "git": git // 1024, "change
 
 def measure(repo: Path) -> dict[str, int]:
     done = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(repo)], capture_output=True, text=True, timeout=200, check=False
+        [sys.executable, "-c", MEASURE, str(repo)], capture_output=True, text=True, timeout=500, check=False
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, int] = json.loads(done.stdout)

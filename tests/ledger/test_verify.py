@@ -219,6 +219,7 @@ AGENT = RunBy.AGENT
         (0, logged(ran("pytest", 1, by=AGENT), ran("pytest -q", 0, by=AGENT)), "confirmed"),
         (1, logged(ran("pytest", 1, by=AGENT), ran("pytest -q", 0, by=AGENT)), "confirmed"),
         (0, logged(ran("pytest", 1, by=AGENT)), "refuted"),
+        (0, Evidence(commands=(ran("pytest", 1, by=AGENT),), is_log_whole=False), "unverifiable"),
         (0, logged(ran("pytest && ruff check", 0, by=AGENT)), "confirmed"),
         (0, logged(ran("pytest && ruff check", 1, by=AGENT)), "unverifiable"),
         (0, logged(ran("pytest | tail -3", 1, by=AGENT)), "unverifiable"),
@@ -339,7 +340,8 @@ def test_the_numbers_of_a_ledger() -> None:
     assert ledger.counts == {"claims": 5, "confirmed": 3, "refuted": 2, "unverifiable": 0, "unmentioned": 4}
     assert ledger.share == 0.6
     assert summarise(ledger) == (
-        "5 claims: 3 confirmed, 2 refuted, 0 unverifiable; 4 changed paths unmentioned; 60 % of what can be checked holds"
+        "5 claims: 3 confirmed, 2 refuted, 0 unverifiable; 4 changed paths unmentioned; "
+        "60 % of what can be checked holds"
     )
     assert Ledger().share is None
 
