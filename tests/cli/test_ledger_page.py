@@ -41,8 +41,8 @@ def test_the_session_is_what_is_printed(project: Path, monkeypatch: pytest.Monke
     assert len(blocks) > 6
     for found in blocks:
         _, word, text = found.groups()
-        if name := _NAMED.search(PAGE[: found.start()]):
-            Path(name[1]).write_text(text, encoding="utf-8")
+        if named := _NAMED.search(PAGE[: found.start()]):
+            Path(named[1]).write_text(text, encoding="utf-8")
         elif word == "console":
             assert play(text) == text
             remove_cache(project)

@@ -151,6 +151,11 @@ def test_plans_quotes_and_code_claim_nothing(source: str) -> None:
     assert [short(claim) for claim in claims_of(source)] == []
 
 
+def test_a_path_may_begin_a_sentence() -> None:
+    source = "`make x` exited with 0. src/a.py was created. We use tools, e.g. mypy is clean."
+    assert [short(claim) for claim in claims_of(source)] == [("ran", "make x", 0), ("created", "src/a.py")]
+
+
 def test_words_that_limit_a_claim_make_it_partial() -> None:
     for sentence in ("All 3 new tests pass.", "The auth tests pass.", "12 tests in tests/test_a.py pass."):
         [claim] = claims_of(sentence)

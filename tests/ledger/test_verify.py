@@ -328,7 +328,10 @@ def test_changes_that_nobody_mentions() -> None:
 
 
 DATA = ("tests/data/one.json", "tests/data/two.json")
-HANDOFF = "## What Was Done\n- Created src/none.py\n- Updated src/a.py, src/new.py and web/x.ts\n- Removed README.md\n"
+HANDOFF = (
+    "## What Was Done\n- Created src/none.py\n- Updated src/a.py, src/new.py and web/x.ts\n"
+    "- Removed README.md\n"
+)
 
 
 def some_ledger() -> Ledger:

@@ -46,7 +46,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _RESTART = re.compile(
-    r"([\w.-]{2,40})[`)\]'\"]{0,2}[.!](\s)\s*(?=[`*]{0,3}(?:[\w.-]{1,80}/[\w.]|[\w-]{1,80}\.\w{1,5}\b"
+    r"([\w.-]{1,40})[`)\]'\"]{0,2}[.!](\s)\s*(?=[`*]{0,3}(?:[\w.-]{1,80}/[\w.]|[\w-]{1,80}\.\w{1,5}\b"
     r"|(?:flake8|ruff|mypy|eslint|pyright|tsc|lint)\b))"
 )
 _NO_ENDS = word_set("e.g i.e etc vs cf approx incl no z.b d.h bzw ca")
