@@ -125,6 +125,10 @@ NO_CLAIMS = [
     "Upgraded Next.js and Node.js.",
     "Added `user.name` and `process.env` checks.",
     "Will be committed as abc1234.",
+    "`lean --version` returns 4.22.0",
+    "Maintain 2468 passing tests throughout",
+    "Pre-merge checks: 3/3 passed",
+    "Upstream commit: abc1234",
     "~~Added src/a.py.~~",
 ]
 
@@ -157,10 +161,34 @@ def test_a_path_may_begin_a_sentence() -> None:
 
 
 def test_words_that_limit_a_claim_make_it_partial() -> None:
-    for sentence in ("All 3 new tests pass.", "The auth tests pass.", "12 tests in tests/test_a.py pass."):
+    for sentence in (
+        "All 3 new tests pass.",
+        "The auth tests pass.",
+        "12 tests in tests/test_a.py pass.",
+        "totp.test.js: 47 tests PASS",
+        "GREEN focused suite: 6 files, 27 tests passed.",
+    ):
         [claim] = claims_of(sentence)
         assert claim.is_partial, sentence
-    assert not claims_of("All 3 tests pass.")[0].is_partial
+    for sentence in (
+        "All 3 tests pass.",
+        "Everything is in and all 3 tests pass.",
+        "Tests: 3/3 passing",
+        "3 passed",
+    ):
+        assert not claims_of(sentence)[0].is_partial, sentence
+
+
+def test_a_number_behind_another_sentence_may_be_that_of_a_part() -> None:
+    [claim] = claims_of("## What Was Done\n- Covered the parser. 3 tests pass.\n")
+    assert claim.is_partial
+    [claim] = claims_of("## What Was Done\n- Covered the parser. All 3 tests pass.\n")
+    assert not claim.is_partial
+
+
+def test_several_numbers_of_tests_are_those_of_parts() -> None:
+    found = claims_of("## What Was Done\n- Step one, all 46 tests pass.\n- All 67 tests pass.\n")
+    assert [(claim.count, claim.is_partial) for claim in found] == [(46, True), (67, True)]
 
 
 def test_the_fields_of_a_record_claim() -> None:

@@ -88,6 +88,7 @@ FILES: list[tuple[str, str, str, str]] = [
     ("created", "tests/data/", "confirmed", "2 of 2 files"),
     ("created", "tests/data/*.json", "confirmed", "2 of 2 files"),
     ("created", "tests/data/{one,two}.json", "confirmed", "2 of 2 files"),
+    ("created", "tests/data/{a-z}.json", "confirmed", "2 of 2 files"),
     ("created", "src/none.py", "refuted", "there is no src/none.py"),
     ("created", "src/a.py", "refuted", "src/a.py was there before and was modified"),
     ("created", "README.md", "refuted", "README.md was there before and did not change"),

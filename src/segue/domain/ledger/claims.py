@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from segue.domain.handoff.draft import Span
@@ -95,7 +95,18 @@ def find_claims(record: Extraction | Handoff | None, source: str = "") -> tuple[
         found.setdefault(_key(claim), claim)
         if len(found) >= MOST_CLAIMS:
             break
-    return tuple(found.values())
+    return _without_rivals(tuple(found.values()))
+
+
+def _without_rivals(claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """Several numbers of tests are those of parts, or of other times: none of them is that of the whole."""
+    numbers = {claim.count for claim in claims if claim.kind is ClaimKind.TESTS and claim.subject == "tests"}
+    if len(numbers - {None}) < 2:
+        return claims
+    return tuple(
+        replace(claim, is_partial=True) if claim.kind is ClaimKind.TESTS and claim.count else claim
+        for claim in claims
+    )
 
 
 def _key(claim: Claim) -> tuple[Any, ...]:
@@ -297,10 +308,7 @@ def _with_span(claim: Claim, source: str, around: Span | None) -> Claim:
     """A claim whose words were mended on reading, with the place where they stand as nearly as is known."""
     at = source.find(claim.text, around.start, around.end) if around and source else -1
     span = Span(at, at + len(claim.text)) if at >= 0 else around
-    return Claim(
-        kind=claim.kind, subject=claim.subject, text=claim.text, field=claim.field, span=span,
-        old_path=claim.old_path, exit_code=claim.exit_code, count=claim.count, is_partial=claim.is_partial,
-    )  # fmt: skip
+    return replace(claim, span=span)
 
 
 def _rest(reading: _Reading) -> Iterator[Claim]:
@@ -319,6 +327,7 @@ def _told(
     text: str, start: int, end: int, field: str, command: str | None, span: Span | None
 ) -> Iterator[Claim]:
     """The claims of the sentences in `text[start:end]`; with a place if `text` is the source."""
+    is_first = True
     for begin, stop in statements_in(text, start, end):
         sentence = text[begin:stop].rstrip()
         where = Span(begin, begin + len(sentence)) if span else None
@@ -336,5 +345,7 @@ def _told(
                 span=where,
                 count=told.number,
                 exit_code=told.exit_code,
-                is_partial=told.is_partial,
+                # What follows another sentence may be about what that one names.
+                is_partial=told.is_partial or (bool(told.number) and not told.is_whole and not is_first),
             )
+        is_first = False

@@ -19,7 +19,7 @@ _UNREAL = re.compile(
     r"|last|upstream|someone|somebody|please|ensure|make sure|verify|check|confirm|so that|consider"
     r"|propose|proposed|suggest|suggested|recommend|recommended|asked|said|says|claims?|claimed|reported"
     r"|according|believe|believed|think|thought|assume|assumed|example|e\.g|such as|wish|goal|aim|remaining"
-    r"|pending|left|blocked|requires?|required|why|how|who|what|old|obsolete way|imagine|pretend"
+    r"|pending|left|blocked|requires?|required|why|how|who|what|old|maintain|keep|preserve|imagine"
     r"|nicht|noch|soll|sollte|wird|muss|kein|keine|wenn|falls|pas|no se|todav\u00eda|nunca"
     r")\b|n['\u2019]t\b"
 )
