@@ -22,6 +22,7 @@ SENTENCES: dict[str, list[tuple[Any, ...]]] = {
     "The test suite passes (17 tests).": [("tests", "tests", 17)],
     "Verified that all 12 tests pass.": [("tests", "tests", 12)],
     "`pytest -q`: 42 passed.": [("tests", "pytest -q", 42)],
+    "`pytest tests/a.py` \u2014 4 tests passed.": [("tests", "pytest tests/a.py", 4)],
     "There are no failing tests.": [("tests", "tests", None)],
     "Added src/a.py.": [("created", "src/a.py")],
     "Removed the file b.py.": [("deleted", "b.py")],
@@ -166,6 +167,7 @@ def test_words_that_limit_a_claim_make_it_partial() -> None:
         "The auth tests pass.",
         "12 tests in tests/test_a.py pass.",
         "totp.test.js: 47 tests PASS",
+        "47/47 passing, sessions 27/27 passing",
         "GREEN focused suite: 6 files, 27 tests passed.",
     ):
         [claim] = claims_of(sentence)

@@ -104,11 +104,20 @@ def result_claims_in(sentence: str) -> Iterator[ResultClaim]:
     if not _CUES.search(sentence.lower()):
         return
     sentence = " ".join(sentence.split())
+    named = [found[1] for found in _CODE.finditer(sentence) if is_command(found[1])]
     clauses = list(clauses_in(sentence, 0, len(sentence)))
     for at, (start, end) in enumerate(clauses):
         rest = sentence[clauses[at + 1][0] : clauses[at + 1][1]].lower() if at + 1 < len(clauses) else ""
         takes_back = bool(_LIMITS.search(rest) or _HARM.search(_NO_HARM.sub("", rest)))
-        yield from _of_clause(sentence[start:end], start, is_final=not takes_back)
+        for claim in _of_clause(sentence[start:end], start, is_final=not takes_back):
+            yield _of_command(claim, named) if claim.kind is ClaimKind.TESTS else claim
+
+
+def _of_command(claim: ResultClaim, named: list[str]) -> ResultClaim:
+    """Tests of a sentence that names a command are the tests of that command."""
+    if claim.subject != "tests" or not named:
+        return claim
+    return claim._replace(subject=named[0], is_partial=claim.is_partial or len(named) > 1)
 
 
 def _of_clause(clause: str, offset: int, *, is_final: bool) -> Iterator[ResultClaim]:
@@ -169,7 +178,7 @@ def _tests(masked: str, codes: list[re.Match[str]], offset: int, length: int) ->
             offset,
             offset + length,
             number=count,
-            is_partial=part or len(codes) > 1,
+            is_partial=part or len(codes) > 1 or len(set(_PASSED.findall(masked))) > 1,
             is_whole=_says_all(masked[: match.start()], match),
         )
         return
