@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -326,6 +327,13 @@ def test_changes_that_nobody_mentions() -> None:
     assert ledger.unmentioned == ("src/moved.py",)
     silent = verify_claims(Handoff(what_was_done=("Did a lot in src/",)), EVIDENCE, passed_over=("web/x.ts",))
     assert silent.unmentioned == ("src/a.py", "src/gone.py", "src/moved.py", "src/new.py", *DATA)
+
+
+@pytest.mark.parametrize("source", [">" * 500_000, "*" * 200_000, "src/ " * 100_000])
+def test_a_long_text_takes_no_long_time(source: str) -> None:
+    began = time.process_time()
+    assert verify_claims(None, EVIDENCE, source=source).unmentioned
+    assert time.process_time() - began < 10
 
 
 DATA = ("tests/data/one.json", "tests/data/two.json")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from segue.domain.handoff.draft import Span
@@ -67,6 +69,7 @@ class _Reading:
     source: str
     is_free: bool
     quotes: Quotes | None
+    statements: list[tuple[int, int]]
 
     def is_quoted(self, span: Span | None) -> bool:
         """True if free text holds these words in code or in a quotation."""
@@ -89,7 +92,14 @@ def find_claims(record: Extraction | Handoff | None, source: str = "") -> tuple[
     else:
         is_free, spans, handoff = False, {}, record or Handoff()
     quotes = Quotes(source) if is_free else None
-    reading = _Reading(handoff=handoff, spans=spans, source=source, is_free=is_free, quotes=quotes)
+    reading = _Reading(
+        handoff=handoff,
+        spans=spans,
+        source=source,
+        is_free=is_free,
+        quotes=quotes,
+        statements=_statements(spans),
+    )
     found: dict[tuple[Any, ...], Claim] = {}
     for claim in _all_claims(reading):
         found.setdefault(_key(claim), claim)
@@ -170,11 +180,20 @@ def _is_told(reading: _Reading, span: Span | None) -> bool:
     """True if a file was read out of a statement: the statement itself is looked at, more carefully."""
     if span is None or not reading.is_free:
         return False
-    return any(
-        outer.start <= span.start and span.end <= outer.end and field.partition("[")[0] in _SENTENCES_OF
-        for field, outer in reading.spans.items()
-        if not field.startswith(("files_", "commands_run"))
-    )
+    at = bisect_right(reading.statements, span.start, key=itemgetter(0)) - 1
+    return at >= 0 and span.end <= reading.statements[at][1]
+
+
+def _statements(spans: Mapping[str, Span]) -> list[tuple[int, int]]:
+    """Where statements begin, and how far they and those before them reach."""
+    found: list[tuple[int, int]] = []
+    reach = -1
+    for start, end in sorted(
+        span for field, span in spans.items() if field.partition("[")[0] in _SENTENCES_OF - {"commands_run"}
+    ):
+        reach = max(reach, end)
+        found.append((start, reach))
+    return found
 
 
 def _is_marked(source: str, span: Span, mark: str) -> bool:

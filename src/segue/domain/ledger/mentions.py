@@ -16,6 +16,7 @@ from segue.domain.ledger.values import Claim, ClaimKind
 _SEPARATORS = re.compile(r"[\s`\"'<>|()\[\],;*\u3001\u3002\uff0c\uff08\uff09\u201c\u201d]+")
 _ODD = re.compile(r"[\s`\"'<>|()\[\],;*:#]|[^\x20-\x7e]")
 _TAIL = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)$|[.:!?]+$")
+_WORD = re.compile(r"[^\s`\"'|()]+")
 _MOST_GLOBS = 200
 _ABOUT_FILES = (ClaimKind.CREATED, ClaimKind.MODIFIED, ClaimKind.DELETED, ClaimKind.RENAMED)
 
@@ -57,11 +58,15 @@ class _Words:
             if token.rstrip("/").count("/") and "." not in posixpath.basename(token):
                 self._folders.add(token.strip("/"))
         self._folders.update(path.casefold().removeprefix("./").strip("/") for path in claimed)
-        for token in re.findall(r"[^\s`\"'|()]*[*{][^\s`\"'|()]*", self._text)[:_MOST_GLOBS]:
+        globs = [
+            token
+            for token in _WORD.findall(self._text)
+            if ("*" in token or "{" in token) and len(token) < 400
+        ]
+        for token in globs[:_MOST_GLOBS]:
             if any(c.isalnum() for c in token) and ("/" in token or "." in token):
-                self._globs.append(
-                    re.compile(fnmatch.translate(f"*{token.strip('*_')}" if token[0] != "*" else token))
-                )
+                bare = token if token[0] == "*" else f"*{token.strip('*_')}"
+                self._globs.append(re.compile(fnmatch.translate(bare)))
 
     def name(self, path: str) -> bool:
         """True if the text names a path, its file's name, a folder above it, or a pattern that fits it."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from functools import lru_cache
 from typing import Any
 
 from segue.domain.briefing.fencing import clean, neutralise_line
@@ -96,7 +99,12 @@ def line_of(claim: Claim, source: str) -> int | None:
     """The line of the source in which a claim begins, counted from 1."""
     if claim.span is None or not source:
         return None
-    return source.count("\n", 0, claim.span.start) + 1
+    return bisect_left(_line_ends(source), claim.span.start) + 1
+
+
+@lru_cache(maxsize=2)
+def _line_ends(source: str) -> tuple[int, ...]:
+    return tuple(found.start() for found in re.finditer("\n", source))
 
 
 def _entry_as_dict(entry: Entry, source: str) -> dict[str, Any]:
