@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -53,14 +53,8 @@ async def suffer(
         return await ending
 
 
-_few = asyncio.Semaphore(4)
-"""An agent takes seconds to start: so many at once, and none of them is late for that reason alone."""
-
-
-async def one_of_few(*arguments: Any) -> PipelineDetail:
-    """Suffer, but not all at once."""
-    async with _few:
-        return await suffer(*arguments)
+AT_ONCE = 4
+"""An agent takes seconds to start: with more at once, some would be late for that reason alone."""
 
 
 @pytest.mark.parametrize("name", every_rig(always=("opencode",)))
@@ -70,12 +64,13 @@ async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: st
         down = MAKERS[name](tmp_path / "down", NOWHERE)
         project = make_project(tmp_path / "project", catalog_of(rig, down, profile_of))
         async with running(tmp_path) as segue:
+            few = asyncio.Semaphore(AT_ONCE)
             quiet = [(n, fault) for n, fault in enumerate(FAULTS) if fault.act.__name__ == "nothing"]
             ended = dict(
                 zip(
                     [n for n, _ in quiet],
                     await asyncio.gather(
-                        *(one_of_few(segue, fault, n, project, rig, model) for n, fault in quiet)
+                        *(one_of_few(few, suffer(segue, fault, n, project, rig, model)) for n, fault in quiet)
                     ),
                     strict=True,
                 )
@@ -90,6 +85,14 @@ async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: st
     for what, found in rows:
         check(what, found)
     compare_with_page(name, rows, rig)
+
+
+async def one_of_few(
+    few: asyncio.Semaphore, suffering: Coroutine[Any, Any, PipelineDetail]
+) -> PipelineDetail:
+    """Suffer, but not all at once."""
+    async with few:
+        return await suffering
 
 
 async def none_left(backend: AgentBackend) -> None:
