@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "segue"
 MODULES = sorted(SOURCE.rglob("*.py"))
 HEAVY = (
+    "acp",
     "fastapi",
     "starlette",
     "uvicorn",

@@ -1,1 +1,5 @@
-"""Real agent programs."""
+"""Real agent programs; the cases that they share explain a failure as tests do."""
+
+import pytest
+
+pytest.register_assert_rewrite("tests.agents.native_cases")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
@@ -79,6 +79,19 @@ def decide(rules: Sequence[PermissionRule], access: Access, workspace: str) -> V
         for target in access.targets or ("",)
     }
     return next(v for v in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW) if v in found)
+
+
+def always(rules: Iterable[PermissionRule], tool: Tool) -> Verdict | None:
+    """What the rules say of a kind of tool whatever its target; none if that depends on the target."""
+    found: Verdict | None = Verdict.ASK
+    for rule in rules:
+        if rule.tool not in ("*", tool):
+            continue
+        if rule.pattern == "*":
+            found = rule.action
+        elif rule.action is not found:
+            found = None
+    return found
 
 
 def _verdict(rules: Sequence[PermissionRule], tool: Tool, target: str) -> Verdict:

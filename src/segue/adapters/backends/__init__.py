@@ -14,6 +14,9 @@ from segue.application.backends import AgentBackend, Backends
 from segue.domain.errors import BackendUnavailable, UnknownName
 
 BACKENDS = {
+    "acp": "segue.adapters.backends.acp.backend:AcpBackend",
+    "claude_code": "segue.adapters.backends.claude_code:ClaudeCodeBackend",
+    "codex": "segue.adapters.backends.codex:CodexBackend",
     "command": "segue.adapters.backends.command:CommandBackend",
     "scripted": "segue.adapters.backends.scripted:ScriptedBackend",
 }

@@ -12,14 +12,14 @@ import os
 import re
 import shlex
 import shutil
-import signal
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from segue.adapters.backends import supervised
+from segue.adapters.backends.programs import checked_options
 from segue.application.backends import AgentBackend, Capabilities, Message, Reply, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
@@ -147,15 +147,8 @@ class CommandBackend(AgentBackend):
 
 
 def _options_of(request: SessionRequest) -> CommandOptions:
-    try:
-        return CommandOptions.model_validate(dict(request.profile.options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "options"
-        raise BackendUnavailable(
-            f'agent "{request.agent_name}" runs on the back end "command", but its options are wrong: '
-            f'"{key}": {first["msg"]}'
-        ) from error
+    whose = f'agent "{request.agent_name}" runs on the back end "command"'
+    return checked_options(CommandOptions, request.profile.options, whose)
 
 
 def _find_program(request: SessionRequest, options: CommandOptions) -> str:
@@ -219,32 +212,10 @@ def _check_size(folder: Path) -> None:
 
 def _read_reply(folder: Path, code: int) -> Reply:
     if code not in json.loads((folder / "terms.json").read_bytes())["ok_exit_codes"]:
-        raise AgentFailed(_describe_exit(folder, code))
+        raise AgentFailed(supervised.describe_exit(folder, code, "its command"))
     _check_size(folder)
     text = (folder / "stdout").read_text(encoding="utf-8", errors="replace")
     if not text.strip():
         raise AgentFailed("its command ended well, but wrote nothing on its standard output")
     # PostgreSQL cannot keep a NUL in a text.
     return Reply(text=text.replace("\0", "\ufffd"))
-
-
-def _describe_exit(folder: Path, code: int) -> str:
-    how = f"its command exited with {code}"
-    if code > 128:
-        how = f"its command was killed by signal {_signal_name(code - 128)}"
-    elif code in (126, 127):
-        how += " (the shell could not run it)"
-    try:
-        with (folder / "stderr").open("rb") as file:
-            file.seek(max(0, (folder / "stderr").stat().st_size - 4096))
-            lines = file.read().replace(b"\0", b"").decode("utf-8", "replace").strip().splitlines()
-    except FileNotFoundError:
-        lines = []
-    return f"{how}: {lines[-1].strip()[:300]}" if lines else how
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,6 +26,7 @@ echo $? > "$folder/exit"
 """Writes down its own pid first and the program's exit code last; both survive Segue."""
 
 _LOOK_SECONDS = 0.02
+_START_SECONDS = 2.0
 
 
 def start(
@@ -34,7 +36,7 @@ def start(
 
     Not through `subprocess`: its objects kill or complain about a child that lives on when they go.
     """
-    return os.posix_spawn(
+    pid = os.posix_spawn(
         "/bin/sh",
         ["/bin/sh", "-c", _SUPERVISOR, "segue-agent", str(folder), source, working_dir, *arguments],
         environment,
@@ -48,6 +50,15 @@ def start(
         setsigmask=(),
         setsigdef=(signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP),
     )
+    _await_pid(folder)
+    return pid
+
+
+def _await_pid(folder: Path) -> None:
+    """Wait until the shell has written its pid: until then its arguments may not be there to be seen."""
+    deadline = time.monotonic() + _START_SECONDS
+    while _read_pid(folder) is None and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def _inherited_files() -> Iterator[int]:
@@ -84,20 +95,54 @@ def supervisor_of(folder: Path) -> psutil.Process | None:
     return None
 
 
-async def end_session(session: Path, patience: float) -> None:
-    """End everything a session started: politely, then for good."""
-    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
-        family = await asyncio.to_thread(_family, session)
+def describe_exit(folder: Path, code: int, what: str) -> str:
+    """How a program ended badly, with the last line that it wrote on its standard error."""
+    how = f"{what} exited with {code}"
+    if code > 128:
+        how = f"{what} was killed by signal {_signal_name(code - 128)}"
+    elif code in (126, 127):
+        how += " (the shell could not run it)"
+    lines = last_errors(folder)
+    return f"{how}: {lines[-1].strip()[:300]}" if lines else how
+
+
+def last_errors(folder: Path) -> list[str]:
+    """The last lines of a program's standard error."""
+    try:
+        with (folder / "stderr").open("rb") as file:
+            file.seek(max(0, (folder / "stderr").stat().st_size - 4096))
+            return file.read().replace(b"\0", b"").decode("utf-8", "replace").strip().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+async def end_session(
+    session: Path,
+    patience: float,
+    leaders: Collection[int] = (),
+    *,
+    politely: signal.Signals = signal.SIGTERM,
+) -> None:
+    """End everything a session started: politely, then for good. `leaders` are pids that belong to it too."""
+    for number in (politely, signal.SIGKILL, signal.SIGKILL):
+        family = await asyncio.to_thread(_family, session, leaders)
         for process in family:
             with suppress(psutil.Error):
                 process.send_signal(number)
         await _wait_until_gone(family, patience)
 
 
-def _family(session: Path) -> set[psutil.Process]:
+def _family(session: Path, others: Collection[int]) -> set[psutil.Process]:
     """The supervisors of a session, their groups and children, and whoever carries the session's mark."""
     found = [supervisor_of(folder) for folder in _messages(session)]
-    leaders = {process.pid for process in found if process is not None}
+    leaders = {process.pid for process in found if process is not None} | set(others)
     family = {process for process in psutil.process_iter() if _belongs(process, leaders, str(session))}
     for process in tuple(family):
         with suppress(psutil.Error):

@@ -1,0 +1,1 @@
+"""Every agent that speaks the Agent Client Protocol: one adapter, and a table of the known agents."""

@@ -1,0 +1,139 @@
+"""Claude Code as an agent, by its own stream: `claude -p --output-format stream-json`.
+
+The rules of a session are applied by a hook that Claude Code runs before each tool call, so that all of them
+hold, and the rule `ask` works. The program's own modes and the user's own settings stay in force beside it.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from pydantic import Field
+
+from segue.adapters.backends import claude_hook, programs
+from segue.adapters.backends.claude_stream import KINDS, LOGIN, ClaudeReader
+from segue.adapters.backends.programs import ProgramOptions
+from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, messages, write_secret
+from segue.adapters.backends.streams import StreamReader, Tail
+from segue.application.backends import Capabilities, SessionEvent, ToolServer
+from segue.domain.errors import BackendUnavailable
+from segue.domain.permissions import PermissionRule, Tool, Verdict, always
+
+_HOOK_SECONDS = 7 * 24 * 3600
+"""A person may take so long to answer; the step's own time-out comes first."""
+
+
+class ClaudeCodeOptions(ProgramOptions):
+    """What may stand under `options` of an agent on the `claude_code` back end."""
+
+    permission_mode: Literal["acceptEdits", "default", "dontAsk", "plan"] = "acceptEdits"
+    """Claude Code's own mode, for whatever the rules do not reach."""
+    max_turns: int | None = Field(default=None, gt=0)
+    """It fails if it takes more turns than this for one message."""
+
+
+class ClaudeCodeBackend(StreamedBackend):
+    """Runs `claude -p` for each message of a session; later messages resume the conversation."""
+
+    Options = ClaudeCodeOptions
+    capabilities = Capabilities(resume=True, events=True, usage=True, tool_log=True, asks=True, mcp=True)
+    name = "claude_code"
+    title = "Claude Code"
+    program = "claude"
+    install = "install it with `segue agents install claude` or `npm install -g @anthropic-ai/claude-code`"
+    hidden = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT")
+
+    async def answer(self, session: str, permission_id: str, *, allow: bool, comment: str = "") -> None:
+        """Answer a question that the hook asked."""
+        claude_hook.answer(messages(self._root / session), permission_id, allow=allow, comment=comment)
+
+    def _launch(self, turn: Turn) -> Launch:
+        request, options = turn.request, turn.options
+        rules, tools = request.permissions, request.tools
+        claude_hook.write_rules(turn.folder, rules, request.working_dir, tools.name if tools else None)
+        settings = write_secret(turn.folder / "settings.json", _settings(turn.folder, rules, tools))
+        arguments = ["-p", "--output-format", "stream-json", "--verbose"]
+        arguments += ["--permission-mode", options.permission_mode, "--settings", settings]
+        if turn.conversation:
+            arguments += ["--resume", turn.conversation]
+        else:
+            arguments += ["--session-id", _conversation_of(turn)]
+        if request.model:
+            arguments += ["--model", request.model]
+        if options.max_turns:
+            arguments += ["--max-turns", str(options.max_turns)]
+        if options.append_system_prompt:
+            arguments += ["--append-system-prompt", options.append_system_prompt]
+        if tools:
+            config = write_secret(turn.folder / "mcp.json", _servers(tools))
+            arguments += ["--strict-mcp-config", f"--mcp-config={config}"]
+        if denied := [name for name, tool in KINDS.items() if always(rules, tool) is Verdict.DENY]:
+            arguments += [f"--disallowedTools={','.join(denied)}"]
+        shown = {"ENABLE_TOOL_SEARCH": "false"} if tools else {}  # else it hides them behind a search
+        return Launch(arguments=[*arguments, *options.arguments], environment=shown)
+
+    def _reader(self, folder: Path) -> StreamReader:
+        return _WithQuestions(folder)
+
+    def _news(self, reader: StreamReader, lines: Iterable[dict[str, Any]]) -> list[SessionEvent]:
+        assert isinstance(reader, _WithQuestions)
+        return [*super()._news(reader, lines), *map(claude_hook.told, reader.questions.read())]
+
+    async def _ask_login(self, program: str, _options: Any, variables: Mapping[str, str]) -> str:
+        code, answer = await programs.ask_program(program, "auth", "status", environment=variables)
+        if code != 0:
+            reason = "it is not logged in" if '"loggedIn": false' in answer else answer[-200:]
+            raise BackendUnavailable(f"{self.title} cannot work: {reason}; {LOGIN}")
+        return "ready: it starts and is logged in"
+
+
+class _WithQuestions(ClaudeReader):
+    """The stream of a message, and beside it what the hook wrote down."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.questions = Tail(claude_hook.journal(folder))
+
+
+def _conversation_of(turn: Turn) -> str:
+    """An id of our own. A conversation that never began is left behind: its id may be taken already."""
+    first = turn.folder.parent.name
+    begun = len(messages(turn.folder.parent)) > 1
+    name = f"{first}/{turn.folder.name}" if begun else first
+    return _as_uuid(name)
+
+
+def _as_uuid(name: str) -> str:
+    try:
+        return str(UUID(name))
+    except ValueError:
+        return str(uuid5(NAMESPACE_URL, f"segue:{name}"))
+
+
+def _settings(folder: Path, rules: Iterable[PermissionRule], tools: ToolServer | None) -> dict[str, Any]:
+    """Our hook for every call; reading goes past it where the rules allow all of that."""
+    free = [name for name, tool in KINDS.items() if tool is Tool.READ]
+    reads = always(rules, Tool.READ) is Verdict.ALLOW
+    # -P: nothing in the workspace can stand in for a module of ours.
+    command = shlex.join([sys.executable, "-P", "-m", claude_hook.__name__, str(folder)])
+    hook = {"type": "command", "command": command, "timeout": _HOOK_SECONDS}
+    matcher = f"^(?!({'|'.join(free)})$).*" if reads else "*"
+    return {
+        "permissions": {
+            "allow": [*(free if reads else ()), *([f"mcp__{tools.name}"] if tools else ())],
+            "deny": [],
+        },
+        "disableAllHooks": False,  # whatever the settings of the workspace say
+        "hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]},
+    }
+
+
+def _servers(tools: ToolServer) -> dict[str, Any]:
+    program, *arguments = tools.command
+    server = {"command": program, "args": arguments, "env": dict(tools.environment)}
+    return {"mcpServers": {tools.name: server}}

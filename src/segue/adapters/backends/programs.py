@@ -1,0 +1,92 @@
+"""The programs that back ends start: where they are, what their options say, what they answer when asked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from segue.domain.errors import BackendUnavailable
+
+Options = TypeVar("Options", bound=BaseModel)
+
+
+class ProgramOptions(BaseModel):
+    """What may stand under `options` of every agent that is a program with a stream."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    program: str | None = None
+    """The program, if it is not on the PATH under its usual name."""
+    arguments: tuple[str, ...] = ()
+    """More arguments for it, put behind Segue's own."""
+    set_env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables to set; an empty one is taken away."""
+    append_system_prompt: str = ""
+    """Standing orders that go into its system prompt, not into the briefing."""
+
+
+def checked_options(model: type[Options], options: Mapping[str, Any], whose: str) -> Options:
+    """The options of an agent; `whose` begins the sentence that says what is wrong with them."""
+    try:
+        return model.model_validate(dict(options))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "options"
+        raise BackendUnavailable(f'{whose}, but its options are wrong: "{key}": {first["msg"]}') from error
+
+
+def environment(options: ProgramOptions, *, without: Sequence[str] = ()) -> dict[str, str]:
+    """The user's environment without what is Segue's own, with what the options set."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SEGUE_") and name not in without
+    }
+    kept |= options.set_env
+    return {name: value for name, value in kept.items() if options.set_env.get(name) != ""}
+
+
+def find_program(name: str, path: str | None, *, install: str) -> str:
+    """The full path of a program; `install` is what to do if it is not there."""
+    if os.sep in name:
+        place = Path(name).expanduser().absolute()
+        if not place.is_file():
+            raise BackendUnavailable(f'the program {place} does not exist; {install}, or mend "program"')
+        if not os.access(place, os.X_OK):
+            raise BackendUnavailable(f"the program {place} is not executable; run chmod +x {place}")
+        return str(place)
+    if found := shutil.which(name, path=path):
+        return str(Path(found).absolute())
+    raise BackendUnavailable(
+        f'the program "{name}" is not on the PATH; {install}, or set "program" in the agent\'s options'
+    )
+
+
+async def ask_program(
+    program: str, *arguments: str, environment: Mapping[str, str], seconds: float = 20.0
+) -> tuple[int, str]:
+    """Run a program that answers at once: its exit code and what it wrote."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *arguments,
+            env=dict(environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+    except OSError as error:
+        return 126, f"it cannot be started: {error.strerror}"
+    try:
+        async with asyncio.timeout(seconds):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return 124, f"it did not answer within {seconds:g} s"
+    return process.returncode or 0, output.decode("utf-8", "replace").strip()
