@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from segue.application.acceptance import Acceptance
 from segue.application.app import Segue
 from segue.application.approvals import Approvals
-from segue.application.backends import AgentBackend, ChosenBackend, ToolServer
+from segue.application.backends import AgentBackend, ToolServer
 from segue.application.briefings import Briefer
 from segue.application.conversations import Conversations, ToolsFor
-from segue.application.doctor import Diagnosis, examine
+from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
 from segue.application.results import Results
@@ -23,7 +23,6 @@ from segue.application.steps import StepMoves
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
-from segue.domain.catalog import AUTO
 from segue.domain.errors import BackendUnavailable, StorageError
 from segue.settings import Settings
 
@@ -75,12 +74,8 @@ async def diagnose(settings: Settings, names: Sequence[str], *, seconds: float) 
     from segue.adapters.backends import LoadedBackends
 
     programs = open_programs(settings)
-    if settings.backend == AUTO:
-        default = programs.choose()
-    else:
-        default = ChosenBackend(
-            name=settings.backend, label=settings.backend, why="set as the default back end"
-        )
+    chosen = open_catalog(settings).default_backend()
+    default = Default(name=chosen.label, backend=chosen.name, why=chosen.why) if chosen else None
     candidates = programs.candidates(names or (), [settings.backend])
     make_data_dir(settings)
     found = await examine(candidates, LoadedBackends(sessions_dir=settings.sessions_dir), seconds=seconds)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from segue.application.backends import Backends, ChosenBackend, Probe
+from segue.application.backends import Backends, Probe
 from segue.domain.errors import SegueError
 
 _GRACE_SECONDS = 10.0
@@ -27,6 +27,8 @@ class Candidate:
     """Its program is known not to be there; nothing is started."""
     remedy: str = ""
     """What to do if it is missing."""
+    called: frozenset[str] = frozenset()
+    """Other names that people have for it."""
     purpose: str = ""
     """What one is for that is no agent."""
 
@@ -49,10 +51,19 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Default:
+    """The back end that is used where none is named; without its options, which may hold keys."""
+
+    name: str
+    backend: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
     """All back ends, and the one that is used where none is named."""
 
-    default: ChosenBackend | None
+    default: Default | None
     backends: Sequence[Finding]
 
     @property

@@ -11,7 +11,6 @@ from segue.domain.errors import UnknownName
 from segue.domain.gates import Gate
 from segue.domain.permissions import PermissionRule
 
-
 AUTO = "auto"
 """As the name of a back end: the first whose agent program is found."""
 

@@ -113,9 +113,10 @@ class AgentPrograms:
             hidden = _hidden(agents)
             return [candidate for candidate in every if candidate not in hidden]
         for name in wanted:
-            if not any(name in _names(candidate) for candidate in every):
-                raise UnknownName("back end", name, {each for one in every for each in _names(one)})
-        return [candidate for candidate in every if not _names(candidate).isdisjoint(wanted)]
+            if not any(name in candidate.called for candidate in every):
+                known = {each for one in every for each in (one.name, one.backend)}
+                raise UnknownName("back end", name, known)
+        return [candidate for candidate in every if not candidate.called.isdisjoint(wanted)]
 
     def _candidate(self, known: AgentProgram) -> Candidate:
         found = self._find(known, self._options.get(known.backend, {}))
@@ -123,7 +124,7 @@ class AgentPrograms:
             name=known.name,
             backend=known.backend,
             options=found.options if found else {},
-            is_agent=True,
+            called=frozenset(filter(None, [known.name, known.backend, known.agent, known.program])),
             is_missing=found is None,
             remedy=known.remedy,
         )
@@ -133,6 +134,7 @@ class AgentPrograms:
             name=name,
             backend=name,
             options=self._options.get(name, {}),
+            called=frozenset({name}),
             is_agent=name not in PLAIN,
             purpose=PLAIN.get(name, ""),
         )
@@ -157,11 +159,6 @@ class AgentPrograms:
 def _known() -> Iterator[AgentProgram]:
     """The agent programs whose back end is there."""
     return (known for known in AGENT_PROGRAMS if known.backend in BACKENDS)
-
-
-def _names(candidate: Candidate) -> set[str]:
-    """What a person may call it: `acp goose`, `acp` or `goose`."""
-    return {candidate.name, *candidate.name.split(" ")}
 
 
 def _hidden(agents: list[Candidate]) -> list[Candidate]:

@@ -58,7 +58,7 @@ class YamlCatalog:
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
         project = find_project(Path(working_dir)) if working_dir else None
-        default = self._default()
+        default = self.default_backend()
         try:
             paths = list(self._files(project))
         except CatalogError as error:
@@ -92,12 +92,16 @@ class YamlCatalog:
         project = find_project(Path(working_dir)) if working_dir else None
         for path in reversed(list(self._files(project))):
             if (profile := _validate(LocatedYaml(path)).agents.get(agent_name)) is not None:
-                default = self._default()
-                return "named in its profile" if _named(profile) or default is None else default.why
+                if _named(profile):
+                    return "named in its profile"
+                return (
+                    default.why if (default := self.default_backend()) else "none is set, and none was found"
+                )
         return ""
 
-    def _default(self) -> ChosenBackend | None:
-        if self._default_backend in (None, AUTO):
+    def default_backend(self) -> ChosenBackend | None:
+        """The back end of agents whose profile names none; none if none is set and none is found."""
+        if self._default_backend is None or self._default_backend == AUTO:
             return self._choose()
         return ChosenBackend(
             name=self._default_backend, label=self._default_backend, why="set as the default back end"

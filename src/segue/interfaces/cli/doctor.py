@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from segue.application.doctor import Diagnosis, Finding
+
+_WIDTH = 52
+"""Of a path in the table; `--json` has it whole."""
 
 
 def doctor(
@@ -57,7 +61,9 @@ def show(found: Diagnosis, screen: Console) -> None:
     screen.print(table)
     screen.print()
     if found.default:
-        screen.print(f"by default: [bold]{safe(found.default.label)}[/], {safe(found.default.why)}")
+        broken = [each for each in found.backends if each.name == found.default.name and not each.works]
+        yet = "; [yellow]it does not work yet, see above[/]" if broken else ""
+        screen.print(f"by default: [bold]{safe(found.default.name)}[/], {safe(found.default.why)}{yet}")
     else:
         screen.print(
             "[yellow]by default: none[/], no agent program was found; run `segue agents install opencode`"
@@ -86,8 +92,10 @@ def _number(version: str | None) -> str:
 
 
 def _short(path: str) -> str:
-    """A path with `~` for the user's home."""
-    try:
-        return f"~/{Path(path).relative_to(Path.home())}"
-    except (ValueError, RuntimeError):
+    """A path for the eye: `~` for the user's home, and of a long one the beginning and the end."""
+    with suppress(ValueError, RuntimeError):
+        path = f"~/{Path(path).relative_to(Path.home())}"
+    if len(path) <= _WIDTH:
         return path
+    end = f"/{Path(path).name}"[-_WIDTH // 2 :]
+    return f"{path[: _WIDTH - len(end) - 1]}…{end}"
