@@ -24,6 +24,7 @@ HEAVY = (
     "alembic",
     "dbos",
     "mcp",
+    "httpx",
     "psutil",
     "splintr",
     "pydantic_settings",

@@ -18,6 +18,7 @@ BACKENDS = {
     "claude_code": "segue.adapters.backends.claude_code:ClaudeCodeBackend",
     "codex": "segue.adapters.backends.codex:CodexBackend",
     "command": "segue.adapters.backends.command:CommandBackend",
+    "opencode": "segue.adapters.backends.opencode.backend:OpenCodeBackend",
     "scripted": "segue.adapters.backends.scripted:ScriptedBackend",
 }
 

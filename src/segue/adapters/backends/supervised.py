@@ -32,13 +32,21 @@ _START_SECONDS = 2.0
 def start(
     folder: Path, arguments: Sequence[str], *, source: str, working_dir: str, environment: Mapping[str, str]
 ) -> int:
-    """Start a program whose files are in `folder`; gives the pid of its supervisor, a child of ours.
+    """Start a program whose files are in `folder`; gives the pid of its supervisor, a child of ours."""
+    shell = ["/bin/sh", "-c", _SUPERVISOR, "segue-agent", str(folder), source, working_dir]
+    pid = spawn([*shell, *arguments], environment)
+    _await_pid(folder)
+    return pid
+
+
+def spawn(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start a child that outlives us, in a session of its own, with no file of ours; gives its pid.
 
     Not through `subprocess`: its objects kill or complain about a child that lives on when they go.
     """
-    pid = os.posix_spawn(
-        "/bin/sh",
-        ["/bin/sh", "-c", _SUPERVISOR, "segue-agent", str(folder), source, working_dir, *arguments],
+    return os.posix_spawn(
+        arguments[0],
+        list(arguments),
         environment,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -50,8 +58,6 @@ def start(
         setsigmask=(),
         setsigdef=(signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGHUP),
     )
-    _await_pid(folder)
-    return pid
 
 
 def _await_pid(folder: Path) -> None:
@@ -90,7 +96,7 @@ def supervisor_of(folder: Path) -> psutil.Process | None:
     for candidate in psutil.pids() if pid is None else [pid]:
         with suppress(psutil.Error):
             process = psutil.Process(candidate)
-            if _lives(process) and str(folder) in process.cmdline():
+            if lives(process) and str(folder) in process.cmdline():
                 return process
     return None
 
@@ -146,15 +152,15 @@ def _family(session: Path, others: Collection[int]) -> set[psutil.Process]:
     family = {process for process in psutil.process_iter() if _belongs(process, leaders, str(session))}
     for process in tuple(family):
         with suppress(psutil.Error):
-            family.update(child for child in process.children(recursive=True) if _lives(child))
+            family.update(child for child in process.children(recursive=True) if lives(child))
     return family
 
 
 def _belongs(process: psutil.Process, leaders: set[int], mark: str) -> bool:
     try:
         if os.getsid(process.pid) in leaders:
-            return _lives(process)
-        return process.environ().get(SESSION_VARIABLE) == mark and _lives(process)
+            return lives(process)
+        return process.environ().get(SESSION_VARIABLE) == mark and lives(process)
     except (psutil.Error, OSError):
         return False
 
@@ -167,11 +173,11 @@ def _messages(session: Path) -> Iterator[Path]:
 async def _wait_until_gone(family: set[psutil.Process], seconds: float) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
-    while any(_lives(process) for process in family) and loop.time() < deadline:  # noqa: ASYNC110  # not our children
+    while any(lives(process) for process in family) and loop.time() < deadline:  # noqa: ASYNC110  # not our children
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def _lives(process: psutil.Process) -> bool:
+def lives(process: psutil.Process) -> bool:
     """True if it runs; what has ended but was not reaped yet does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

@@ -1,0 +1,1 @@
+"""OpenCode, driven through its HTTP server: one server for many sessions, its own or somebody else's."""
