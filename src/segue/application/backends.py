@@ -174,7 +174,7 @@ class ChosenBackend:
     why: str
     """`found on the PATH` and the like."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What it needs to know to find its program."""
+    """What it needs to know, where it drives several agents."""
 
 
 class NoOptions(BaseModel):

@@ -73,7 +73,7 @@ class Diagnosis:
 
 
 async def examine(candidates: Sequence[Candidate], backends: Backends, *, seconds: float) -> list[Finding]:
-    """Look at all at once; each has so many seconds. Whatever goes wrong with one is told, and hurts no other."""
+    """Look at all at once; each has so many seconds. What goes wrong with one is told, and hurts no other."""
     looks = [asyncio.create_task(_look(candidate, backends)) for candidate in candidates]
     try:
         if looks:

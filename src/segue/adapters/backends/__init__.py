@@ -46,8 +46,8 @@ def backend_class(name: str) -> type[AgentBackend]:
         found = getattr(import_module(module), attribute)
     except _UNLOADABLE as error:
         raise BackendUnavailable(
-            f'the back end "{name}" cannot be loaded from {place}: {_first_line(error)}; mend its dotted path, '
-            "install its package, or put its folder on the PYTHONPATH"
+            f'the back end "{name}" cannot be loaded from {place}: {_first_line(error)}; mend its dotted '
+            "path, install its package, or put its folder on the PYTHONPATH"
         ) from error
     if not (isinstance(found, type) and issubclass(found, AgentBackend)):
         raise BackendUnavailable(f'the back end "{name}" is wrong: {place} is no subclass of AgentBackend')
@@ -82,9 +82,9 @@ class LoadedBackends(Backends):
         """The back end with this name; gives the name too."""
         if name is None:
             raise BackendUnavailable(
-                f'no back end is set for agent "{agent_name}", and no agent program was found. Run `segue '
-                f'agents install opencode`, or set "backend" in its profile (`segue init` writes one to start '
-                "from) or SEGUE_BACKEND; `segue agents doctor` shows what is there. "
+                f'no back end is set for agent "{agent_name}", and no agent program was found. Run '
+                '`segue agents install opencode`, or set "backend" in its profile (`segue init` writes one '
+                "to start from) or SEGUE_BACKEND; `segue agents doctor` shows what is there. "
                 f"Known: {', '.join(sorted(BACKENDS))}"
             )
         if name not in self._loaded:

@@ -1,4 +1,4 @@
-"""The agent programs that back ends drive: where they are, and which back end is the default. Looks at files alone."""
+"""The agent programs that back ends drive: where they are, and which is the default, by a look at files."""
 
 from __future__ import annotations
 
@@ -87,9 +87,8 @@ class AgentPrograms:
         """The back end of agents for whom none is named; none if no program is there."""
         for known in _known():
             if found := self._find(known, self._options.get(known.backend, {})):
-                return ChosenBackend(
-                    name=known.backend, label=known.name, why=found.why, options=found.options
-                )
+                options = {"agent": known.agent} if known.agent else {}
+                return ChosenBackend(name=known.backend, label=known.name, why=found.why, options=options)
         return None
 
     def complete(self, backend: str, options: Options) -> Options:

@@ -33,8 +33,8 @@ def list_agents(context: typer.Context, as_json: Json = False) -> None:
     screen.print(table)
     if any(profile.backend is None for profile in catalog.agents.values()):
         screen.print(
-            "\n[dim]an agent without a back end cannot run yet: `segue agents install opencode` installs one, "
-            "`segue agents doctor` shows what is there[/]"
+            "\n[dim]an agent without a back end cannot run yet: `segue agents install opencode` installs "
+            "one, `segue agents doctor` shows what is there[/]"
         )
 
 
