@@ -36,6 +36,41 @@ def test_a_span_cut_out_of_the_source_is_the_statement() -> None:
     assert source[span.start : span.end] == "**One lock**: simpler"
 
 
+def test_spans_are_a_mapping_like_any_other() -> None:
+    source = (
+        "## Goal\nShip\n\n## Decisions\n- One lock\n  Rationale: simpler\n\n## Misc\nfoo\n\nStatus: done\n"
+    )
+    spans = extract_handoff(source).spans
+    cuts = {name: source[span.start : span.end] for name, span in spans.items()}
+    assert cuts["goal"] == "Ship"
+    assert (cuts["decisions_made[0].decision"], cuts["decisions_made[0].rationale"]) == (
+        "One lock",
+        "simpler",
+    )
+    assert (len(spans), list(spans)) == (len(cuts), list(cuts))
+    assert spans == dict(spans) == extract_handoff(source).spans
+    assert repr(spans) == repr(dict(spans))
+    assert "goal" in spans
+    assert spans.get("blockers[0]") is None
+
+
+def test_a_file_that_was_created_has_no_span_as_a_modified_one() -> None:
+    found = extract_handoff("## Files created\n- a.py\n\n## Files modified\n- b.py\n- a.py\n- c.py\n")
+    assert found.handoff is not None
+    assert [each.path for each in found.handoff.files_modified] == ["b.py", "c.py"]
+    assert {name for name in found.spans if name.startswith("files_modified")} == {
+        *("files_modified[0]", "files_modified[0].path"),
+        *("files_modified[1]", "files_modified[1].path"),
+    }
+
+
+def test_an_exit_code_that_is_no_number_is_left_out() -> None:
+    found = extract_handoff("commands_run:\n  - command: make\n    exit_code: --5\n")
+    assert found.handoff is not None
+    assert found.handoff.commands_run[0].exit_code is None
+    assert "commands_run[0].exit_code" not in found.spans
+
+
 def test_a_table_of_decisions_gives_decision_and_rationale() -> None:
     handoff = read("## Decisions\n\n| # | Decision | Why |\n|---|---|---|\n| 1 | One lock | simpler |\n")
     assert [(d.decision, d.rationale) for d in handoff.decisions_made] == [("One lock", "simpler")]

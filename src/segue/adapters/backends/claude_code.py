@@ -41,7 +41,9 @@ class ClaudeCodeBackend(StreamedBackend):
     """Runs `claude -p` for each message of a session; later messages resume the conversation."""
 
     Options = ClaudeCodeOptions
-    capabilities = Capabilities(resume=True, events=True, usage=True, tool_log=True, asks=True, mcp=True)
+    capabilities = Capabilities(
+        resume=True, conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
+    )
     name = "claude_code"
     title = "Claude Code"
     program = "claude"

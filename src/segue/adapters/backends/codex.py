@@ -48,7 +48,9 @@ class CodexBackend(StreamedBackend):
     """Runs `codex exec` for each message of a session; later messages resume the thread."""
 
     Options = CodexOptions
-    capabilities = Capabilities(resume=True, events=True, usage=True, tool_log=True, mcp=True)
+    capabilities = Capabilities(
+        resume=True, conversation=True, events=True, usage=True, tool_log=True, mcp=True
+    )
     name = "codex"
     title = "Codex"
     program = "codex"

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Piece, Span
+from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Piece, Statement
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.outcome import decide, find_statement
 from segue.domain.handoff.parts import HEADLINES
+from segue.domain.handoff.spans import TUPLES, Spans, is_exit_code
 
 _FIELDS = (
     Topic.GOAL,
@@ -30,170 +31,146 @@ _FIELDS = (
     Topic.CONTEXT,
     Topic.BRIEF,
 )
-_TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 _ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHECKS})
 """Topics where the same words again are the same thing: a file is one file wherever it is named."""
 _GAP = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
 
-_new = tuple.__new__
-# A named tuple's own constructor is written in Python.
+_LONGEST_GAP = 200
 
 
 class Assembled(NamedTuple):
     """A record, where each of its statements stands, and what was noticed."""
 
     handoff: Handoff
-    spans: dict[str, Span]
+    spans: Spans
     notes: list[str]
 
 
 def assemble(text: str, drafts: Sequence[Draft]) -> Assembled:
     """The record, from the most trusted draft to the least: each fills only what is still empty."""
-    values: dict[str, Any] = {}
-    spans: dict[str, Span] = {}
-    notes: list[str] = []
     exact = any(draft.exact for draft in drafts)
-    by_topic: dict[Topic, list[Entry]] = {}
-    for draft in drafts:
-        own = draft.by_topic()
-        by_topic |= {topic: entries for topic, entries in own.items() if topic not in by_topic}
-    for topic in _FIELDS:
-        entries = by_topic.get(topic)
-        if not entries:
-            continue
+    chosen = _choose(text, drafts, exact=exact)
+    values: dict[str, Any] = {}
+    notes: list[str] = []
+    for topic, statements in chosen.items():
         if topic in TEXT_TOPICS:
-            piece = _run(text, entries)
-            values[topic.value] = piece.text
-            spans[topic.value] = Span(piece.start, piece.end)
+            values[topic.value] = statements[0][0]
         else:
-            kept = _first_of_each(entries) if topic in _ONCE and not exact else entries
-            values[topic.value] = _items(topic, kept, spans)
-            notes += _said_again(topic, kept)
-    if not exact and Topic.CREATED.value in values and Topic.MODIFIED.value in values:
-        _tell_apart(values, spans)
+            values[topic.value] = _items(HEADLINES.get(topic), statements)
+            notes += _said_again(topic, statements)
     outcome = decide(item for draft in drafts for item in draft.evidence)
     if outcome is None and not exact and (said := find_statement(text)):
         outcome = decide([said])
     if outcome is not None:
         values["outcome"] = outcome[0]
-        spans["outcome"] = Span(outcome[1].start, outcome[1].end)
-    values["other_sections"] = tuple(_sections(text, drafts, spans))
+    others = [section for draft in drafts for section in _joined(text, draft)]
+    values["other_sections"] = tuple({"heading": heading, "text": piece[0]} for heading, piece in others)
+    spans = Spans(chosen, outcome[1] if outcome else None, [piece for _, piece in others])
     return Assembled(Handoff.model_validate(values), spans, notes)
 
 
-def _run(text: str, entries: Sequence[Entry]) -> Piece:
+def _choose(text: str, drafts: Sequence[Draft], *, exact: bool) -> dict[Topic, Sequence[Statement]]:
+    """The statements of each field, from the first draft that has some."""
+    chosen: dict[Topic, Sequence[Statement]] = {}
+    for topic in _FIELDS:
+        found = next((draft.statements[topic] for draft in drafts if topic in draft.statements), None)
+        if found is None:
+            continue
+        if topic in TEXT_TOPICS:
+            chosen[topic] = [_run(text, found)]
+        else:
+            chosen[topic] = _first_of_each(topic, found) if topic in _ONCE and not exact else found
+    if not exact and Topic.CREATED in chosen and Topic.MODIFIED in chosen:
+        _tell_apart(chosen)
+    return chosen
+
+
+def _run(text: str, statements: Sequence[Statement]) -> Statement:
     """The first text, with what follows it directly."""
-    first = last = entries[0].whole
-    for entry in entries[1:]:
-        gap = text[last.end : entry.whole.start]
-        if entry.whole.start < last.end or len(gap) > 200 or not _GAP.fullmatch(gap):
+    words, first, last, _ = statements[0]
+    reach = last
+    for _, start, end, _ in statements[1:]:
+        if start < reach or start - reach > _LONGEST_GAP or not _GAP.fullmatch(text, reach, start):
             break
-        last = entry.whole
-    if last is first:
-        return first
-    return Piece(text[first.start : last.end], first.start, last.end)
+        reach = end
+    return (words if reach == last else text[first:reach], first, reach, ())
 
 
-def _headline(entry: Entry, name: str | None) -> Piece:
-    if not entry.parts:
-        return entry.whole
-    return next((piece for part, piece in entry.parts if part == name), entry.whole)
+def _headline(statement: Statement, name: str | None) -> str:
+    words, _, _, parts = statement
+    return next((piece.text for part, piece in parts if part == name), words)
 
 
-def _first_of_each(entries: Sequence[Entry]) -> list[Entry]:
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        seen.setdefault(_headline(entry, HEADLINES.get(entry.topic)).text, entry)
+def _first_of_each(topic: Topic, statements: Sequence[Statement]) -> list[Statement]:
+    seen: dict[str, Statement] = {}
+    for statement in statements:
+        seen.setdefault(_headline(statement, HEADLINES.get(topic)), statement)
     return list(seen.values())
 
 
-def _said_again(topic: Topic, entries: Sequence[Entry]) -> Iterator[str]:
+def _said_again(topic: Topic, statements: Sequence[Statement]) -> Iterator[str]:
     """The same statement twice is kept as written; the linter tells the writer."""
-    if len(entries) > 1 and len({entry.whole.text for entry in entries}) < len(entries):
+    if len(statements) > 1 and len({words for words, _, _, _ in statements}) < len(statements):
         yield f"{topic.value} says the same thing twice"
 
 
-def _items(topic: Topic, entries: Sequence[Entry], spans: dict[str, Span]) -> tuple[Any, ...]:
-    found: list[Any] = []
-    name = HEADLINES.get(topic)
-    field = topic.value
-    for at, (_, whole, parts) in enumerate(entries):
-        where = f"{field}[{at}]"
-        spans[where] = span = _new(Span, whole[1:])
-        if name is None:
-            found.append(whole[0])
-        elif not parts:
-            spans[f"{where}.{name}"] = span
-            found.append({name: whole[0]})
-        else:
-            headline = _headline(entries[at], name)
-            spans[f"{where}.{name}"] = _new(Span, headline[1:])
-            found.append({name: headline[0], **_parts(entries[at], name, where, spans)})
-    return tuple(found)
+def _tell_apart(chosen: dict[Topic, Sequence[Statement]]) -> None:
+    """A file that was created is not modified as well."""
+    created = {_headline(statement, "path") for statement in chosen[Topic.CREATED]}
+    kept = [each for each in chosen[Topic.MODIFIED] if _headline(each, "path") not in created]
+    if len(kept) < len(chosen[Topic.MODIFIED]):
+        del chosen[Topic.MODIFIED]
+        chosen[Topic.MODIFIED] = kept
 
 
-def _parts(entry: Entry, name: str, where: str, spans: dict[str, Span]) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for part, piece in entry.parts:
+def _items(name: str | None, statements: Sequence[Statement]) -> tuple[Any, ...]:
+    """The values of a field: texts, or the parts of each item, of which `name` is the first."""
+    if name is None:
+        return tuple([words for words, _, _, _ in statements])
+    return tuple(
+        [_parts(name, statement) if statement[3] else {name: statement[0]} for statement in statements]
+    )
+
+
+def _parts(name: str, statement: Statement) -> dict[str, Any]:
+    value: dict[str, Any] = {name: _headline(statement, name)}
+    for part, piece in statement[3]:
         if part == name:
             continue
-        if part in _TUPLES:
+        if part in TUPLES:
             value[part] = (*value.get(part, ()), piece.text)
-            continue
-        if part == "exit_code":
-            if not piece.text.lstrip("-").isdecimal():
-                continue
-            value[part] = int(piece.text[:12])
+        elif part == "exit_code":
+            if is_exit_code(piece.text):
+                value[part] = int(piece.text[:12])
         elif part == "blocking":
             value[part] = piece.text.casefold() in ("true", "yes", "y", "1", "on")
         else:
             value[part] = piece.text
-        if piece.start >= 0:
-            spans[f"{where}.{part}"] = _new(Span, piece[1:])
     return value
 
 
-def _tell_apart(values: dict[str, Any], spans: dict[str, Span]) -> None:
-    """A file that was created is not modified as well."""
-    created = {item["path"] for item in values["files_created"]}
-    kept = [at for at, item in enumerate(values["files_modified"]) if item["path"] not in created]
-    if len(kept) == len(values["files_modified"]):
-        return
-    old = {name: spans.pop(name) for name in list(spans) if name.startswith("files_modified[")}
-    for new, at in enumerate(kept):
-        for name, span in old.items():
-            if name.startswith(f"files_modified[{at}]"):
-                spans[f"files_modified[{new}]{name[len(f'files_modified[{at}]') :]}"] = span
-    values["files_modified"] = tuple(values["files_modified"][at] for at in kept)
-
-
-def _sections(text: str, drafts: Sequence[Draft], spans: dict[str, Span]) -> Iterator[dict[str, str]]:
+def _joined(text: str, draft: Draft) -> Iterator[tuple[str, Piece]]:
     """What maps to no field, neighbours under one heading as one."""
-    for at, (heading, piece) in enumerate(_joined(text, drafts)):
-        where = f"other_sections[{at}]"
-        spans[where] = spans[f"{where}.text"] = _new(Span, piece[1:])
-        yield {"heading": heading, "text": piece.text}
-
-
-def _joined(text: str, drafts: Sequence[Draft]) -> Iterator[tuple[str, Piece]]:
-    for draft in drafts:
-        for entry in draft.of(Topic.ASIDE):
-            yield dict(entry.parts).get("heading", Piece("", 0, 0)).text, entry.whole
-        run: list[tuple[str, Piece]] = []
-        for heading, piece in draft.others:
-            if run and not _follows(text, run[-1], heading, piece):
-                yield _join(text, run)
-                run = []
-            run.append((heading, piece))
-        if run:
+    for words, start, end, parts in draft.of(Topic.ASIDE):
+        heading = next((piece.text for part, piece in reversed(parts) if part == "heading"), "")
+        yield heading, Piece(words, start, end)
+    run: list[tuple[str, Piece]] = []
+    for heading, piece in draft.others:
+        if run and not _follows(text, run[-1], heading, piece):
             yield _join(text, run)
+            run = []
+        run.append((heading, piece))
+    if run:
+        yield _join(text, run)
 
 
 def _follows(text: str, last: tuple[str, Piece], heading: str, piece: Piece) -> bool:
     gap = piece.start - last[1].end
     return (
-        last[0] == heading and 0 <= gap < 200 and _GAP.fullmatch(text, last[1].end, piece.start) is not None
+        last[0] == heading
+        and 0 <= gap < _LONGEST_GAP
+        and _GAP.fullmatch(text, last[1].end, piece.start) is not None
     )
 
 

@@ -24,11 +24,11 @@ def is_command(words: str) -> bool:
     return first in PROGRAMS or (first.startswith("./") and len(first) > 3)
 
 
-def commands_in(text: str, piece: Piece) -> Iterator[Found]:
+def commands_in(text: str, start: int, end: int) -> Iterator[Found]:
     """The commands in back-ticks in one item; what follows the only one is what was observed."""
-    codes = [m for m in _CODE.finditer(text, piece.start, piece.end) if is_command(m[1])]
+    codes = [m for m in _CODE.finditer(text, start, end) if is_command(m[1])]
     for at, code in enumerate(codes):
-        stop = codes[at + 1].start() if at + 1 < len(codes) else piece.end
+        stop = codes[at + 1].start() if at + 1 < len(codes) else end
         command = cut(text, code.start(1), code.end(1))
         yield command, [("command", command), *_observed(text, code.end(), stop)]
 

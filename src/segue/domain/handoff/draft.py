@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -28,15 +28,10 @@ class Piece(NamedTuple):
     end: int
 
 
-class Entry(NamedTuple):
-    """One statement of a handoff."""
-
-    topic: Topic
-    """The field it belongs to."""
-    whole: Piece
-    """All of its words."""
-    parts: tuple[tuple[str, Piece], ...] = ()
-    """Its fields, if it has more than one: `rationale`, `mitigation`..."""
+Parts = Sequence[tuple[str, Piece]]
+"""The fields of a statement that has more than one: `rationale`, `mitigation`..."""
+Statement = tuple[str, int, int, Parts]
+"""One statement of a handoff: its words, where they start and end, its parts. A bare tuple, for speed."""
 
 
 class Evidence(NamedTuple):
@@ -57,7 +52,8 @@ _new = tuple.__new__
 class Draft:
     """Collects what one notation yields. Filled by one reader, then read."""
 
-    entries: list[Entry] = field(default_factory=list)
+    statements: dict[Topic, list[Statement]] = field(default_factory=dict)
+    """By topic, each in order; no list is empty."""
     others: list[tuple[str, Piece]] = field(default_factory=list)
     """Heading and text of what maps to no field."""
     evidence: list[Evidence] = field(default_factory=list)
@@ -65,11 +61,18 @@ class Draft:
     exact: bool = False
     """True if it comes from a document in the canonical schema: nothing in it is guessed."""
 
-    def add(self, topic: Topic, whole: Piece, parts: Iterable[tuple[str, Piece]] = ()) -> None:
+    def add(self, topic: Topic, whole: Piece, parts: Parts = ()) -> None:
         """One more statement, unless it says nothing."""
-        words = whole[0]
+        words, start, end = whole
         if words and (len(words) >= NOTHING_LONGEST or not says_nothing(words)):
-            self.entries.append(_new(Entry, (topic, whole, tuple(parts))))
+            self.take(topic, (words, start, end, parts))
+
+    def take(self, topic: Topic, statement: Statement) -> None:
+        """One more statement, whatever it says."""
+        if topic in self.statements:
+            self.statements[topic].append(statement)
+        else:
+            self.statements[topic] = [statement]
 
     def note(self, text: str) -> None:
         """Say once what was guessed or mended."""
@@ -80,20 +83,9 @@ class Draft:
         """Words that may say how the work ended."""
         self.evidence.append(_new(Evidence, (words, start, end, weight)))
 
-    def of(self, topic: Topic) -> Iterator[Entry]:
+    def of(self, topic: Topic) -> Sequence[Statement]:
         """The statements on one topic."""
-        return (entry for entry in self.entries if entry.topic is topic)
-
-    def by_topic(self) -> dict[Topic, list[Entry]]:
-        """All statements, in order."""
-        found: dict[Topic, list[Entry]] = {}
-        for entry in self.entries:
-            found.setdefault(entry.topic, []).append(entry)
-        return found
-
-    def topics(self) -> set[Topic]:
-        """All topics that have a statement."""
-        return {entry.topic for entry in self.entries}
+        return self.statements.get(topic, ())
 
 
 def cut(text: str, start: int, end: int) -> Piece:

@@ -22,6 +22,7 @@ _MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
 _MAX_FENCES = 2000
 _LONGEST_FENCE = 200_000
 _YAML_WINDOW = 20_000
+_ENOUGH_KEYS = 60
 _DATA = frozenset({"yaml", "yml", "json", "jsonc", ""})
 _TELLING = re.compile(
     r"\n(?:outcome:|files_|what_was_done:|decisions_made:|suggested_next_steps:|next_agent_context:)"
@@ -118,23 +119,17 @@ def _looks_like_yaml(text: str, start: int, end: int) -> bool:
     if colon > 0 and text[start:colon] in FIELDS:
         return True
     keys = 0
-    for line in islice(_top_lines(text, start, min(end, start + _YAML_WINDOW)), 60):
-        if line.startswith(("## ", "### ", "```", "* ", "|", "> ")):
-            return False
-        if not _KEY_LINE.match(line):
-            return False
-        keys += 1
-    return keys > 1
-
-
-def _top_lines(text: str, start: int, end: int) -> Iterator[str]:
-    """The lines that are neither blank, nor indented, nor items, nor comments."""
-    while start < end:
+    end = min(end, start + _YAML_WINDOW)
+    while start < end and keys < _ENOUGH_KEYS:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
+        # Lines that are blank, indented, items or comments say nothing here; keys and headings do.
         if start < stop and (text[start] not in " \t\r-#}]" or text.startswith(("## ", "### "), start)):
-            yield text[start:stop]
+            if not _KEY_LINE.match(text, start, stop):
+                return False
+            keys += 1
         start = stop + 1
+    return keys > 1
 
 
 def _whole_yaml(found: Found, text: str, start: int, end: int, matter: tuple[int, int] | None) -> bool:

@@ -101,7 +101,7 @@ def _readable(text: str, notes: list[str]) -> str:
 def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -> Draft:
     """What stands under no heading that means anything, read by sentence; taken out of the other sections."""
     prose = Draft()
-    known = {topic for _, draft in drafts for topic in draft.topics()}
+    known = {topic for _, draft in drafts for topic in draft.statements}
     if len(known & _TOLD_IN_PROSE) > 1:
         return prose
     sections.others = [
@@ -112,14 +112,14 @@ def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -
 
 def _inside_prompt(source: str, drafts: list[tuple[Notation, Draft]]) -> Draft | None:
     """A prompt for the next session may be the only place that lists the next steps."""
-    if any(Topic.NEXT in draft.topics() for _, draft in drafts):
+    if any(Topic.NEXT in draft.statements for _, draft in drafts):
         return None
-    prompt = next((entry.whole for _, draft in drafts for entry in draft.of(Topic.BRIEF)), None)
-    if prompt is None or "\n" not in prompt.text:
+    prompt = next((prompt for _, draft in drafts for prompt in draft.of(Topic.BRIEF)), None)
+    if prompt is None or "\n" not in prompt[0]:
         return None
     inner = Draft()
-    SectionReader(source, inner).read(parse_markdown(source, prompt.start, prompt.end)[0])
-    if Topic.NEXT not in inner.topics():
+    SectionReader(source, inner).read(parse_markdown(source, prompt[1], prompt[2])[0])
+    if Topic.NEXT not in inner.statements:
         return None
     inner.others.clear()
     inner.evidence.clear()
@@ -130,7 +130,7 @@ def _main(drafts: list[tuple[Notation, Draft]]) -> Notation:
     """The notation that gave the most fields; the more trusted of equals."""
     best, most = Notation.NONE, 0
     for notation, draft in drafts:
-        count = len(draft.topics()) * 2 + bool(draft.evidence)
+        count = len(draft.statements) * 2 + bool(draft.evidence)
         if count > most:
             best, most = notation, count
     return best

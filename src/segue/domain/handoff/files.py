@@ -13,7 +13,10 @@ from segue.domain.handoff.words import word_set
 _GIT_STATUS = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
 _DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
 _TREE_LINE = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
-_DASH = re.compile(r"[ \t]+[\u2014\u2013-]{1,2}[ \t]+|:[*_`]{0,3}[ \t]|[ \t]+[\u2192=][ \t]+|\uff1a")
+_DASH = re.compile(
+    r"[ \t:\uff1a](?:(?<=[ \t])[ \t]*(?:[\u2014\u2013-]{1,2}|[\u2192=])[ \t]+"
+    r"|(?<=:)[*_`]{0,3}[ \t]|(?<=\uff1a))"
+)
 _NEW = re.compile(
     r"\b(?:NEW|CREATED|ADDED)\b|[\u2014\u2013:-]\s*[Nn]ew\b|\((?:new|created|added|novo|nuevo"
     r"|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module"
@@ -23,7 +26,8 @@ _NEW = re.compile(
     r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc"
     r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
 )
-_NEW_STEMS = re.compile("neu|nov|nuevo|nouveau|erstellt|cr[i\u00e9]|[^\x00-\u02ff]")
+_NEW_STEMS = ("new", "add", "crea", "neu", "nov", "nuevo", "erstellt", "cri")
+_STRESSED_NEW = re.compile(r"NEW\b(?<=\bNEW)|\(new\b")
 _CHANGED = re.compile(
     r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
     r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
@@ -79,13 +83,13 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
     dash = _DASH.search(text, paths[0].end, min(piece.end, paths[0].end + _LONGEST_LIST))
     about = cut(text, dash.end(), piece.end) if dash else None
     listed = [path for path in paths if dash is None or path.end <= dash.start()]
-    gone = _GONE.search(piece.text) is not None
     for at, path in enumerate(listed):
         words = piece.text
         if len(listed) > 1:
             after = listed[at + 1].start if at + 1 < len(listed) else piece.end
             words = f"{text[piece.start : paths[0].start]} {text[path.end : after]}"
-        _add(draft, _kind(topic, words), path, about, gone)
+        kind = _kind(topic, words)
+        _add(draft, kind, path, about, kind is Topic.MODIFIED and _is_gone(piece.text))
 
 
 def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:
@@ -126,7 +130,7 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
 def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:
     if not known.isdisjoint(words):
         return True
-    return any(
+    return not "".join(words).isascii() and any(
         word.endswith(ends) or any(stem in word for stem in stems) for word in words if not word.isascii()
     )
 
@@ -147,7 +151,14 @@ def _by_letter(letter: str, topic: Topic) -> Topic:
 def _may_be_new(words: str) -> bool:
     """A cheap first look: without one of these, nothing is marked as new."""
     lower = words.lower()
-    return "new" in lower or "add" in lower or "crea" in lower or _NEW_STEMS.search(lower) is not None
+    return not lower.isascii() or any(stem in lower for stem in _NEW_STEMS)
+
+
+def _is_gone(words: str) -> bool:
+    lower = words.lower()
+    if lower.isascii() and "deleted" not in lower and "removed" not in lower:
+        return False
+    return _GONE.search(words) is not None
 
 
 def _kind(topic: Topic, words: str) -> Topic:
@@ -156,9 +167,7 @@ def _kind(topic: Topic, words: str) -> Topic:
         if new is None:
             return Topic.MODIFIED
         return Topic.MODIFIED if _CHANGED.search(words, 0, new.start()) else Topic.CREATED
-    if topic is Topic.MODIFIED and re.search(r"\bNEW\b|\(new\b", words):
-        return Topic.CREATED
-    return topic
+    return Topic.CREATED if topic is Topic.MODIFIED and _STRESSED_NEW.search(words) else topic
 
 
 def _add(draft: Draft, topic: Topic, path: Piece, about: Piece | None, gone: bool) -> None:

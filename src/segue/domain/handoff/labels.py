@@ -30,15 +30,19 @@ class Label(NamedTuple):
     bold: bool
 
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
+
+
 def label_at(text: str, start: int, end: int) -> Label | None:
     """The label at `start`, if there is one."""
     if text.startswith(_MAY_BE_BOLD, start):
         bold = _BOLD.match(text, start, end)
         if bold:
-            return Label(bold[1].strip(), start, bold.end(), True)
+            return _new(Label, (bold[1].strip(), start, bold.end(), True))
     plain = _PLAIN.match(text, start, min(end, start + 80))
     if plain and plain[1].count(" ") < _MOST_WORDS:
-        return Label(plain[1].strip(), start, plain.end(), False)
+        return _new(Label, (plain[1].strip(), start, plain.end(), False))
     return None
 
 

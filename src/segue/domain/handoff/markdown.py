@@ -16,7 +16,8 @@ MAX_BLOCKS = 30_000
 MAX_EVENTS = 400_000
 """How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
 _OPTIONS = pyromark.Options.ENABLE_TABLES
-_INLINE = bytes.maketrans(b"`_[]&", b"xxxxx")
+_INLINE = bytes.maketrans(b"`_[]&\x01", b"xxxxx`")
+"""Signs that shape lines, not blocks; what stands for a sign of a fence becomes one again."""
 MAX_CHARS = 1_000_000
 """How much of a text is read: seven times the longest handoff that was seen in the wild."""
 MAX_DEPTH = 40
@@ -25,13 +26,14 @@ MAX_DEPTH = 40
 HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
-_DESCRIBED = frozenset({HEADING, CODE})
 _ROOT = "Root"
-_CONTAINERS = frozenset({LIST, ITEM, TABLE, HEAD, ROW, QUOTE})
-_KINDS = frozenset({HEADING, PARAGRAPH, LIST, ITEM, TABLE, HEAD, ROW, CELL, CODE, HTML, QUOTE})
+_HOLDS_BLOCKS = dict.fromkeys((LIST, ITEM, TABLE, HEAD, ROW, QUOTE), True) | dict.fromkeys(
+    (HEADING, PARAGRAPH, CELL, CODE, HTML), False
+)
+"""The kinds of blocks, and whether other blocks can stand in them."""
 
 _TAG = re.compile(
-    r"^[ \t]*<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
+    r"<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
     r"(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
     re.MULTILINE,
 )
@@ -94,22 +96,33 @@ def _plain(source: str) -> str:
     want its blocks. No block of CommonMark begins or ends with a character outside of ASCII, nor
     with emphasis or code in a line. `<?` would open a block.
     """
-    raw = source.encode("ascii", "replace").replace(b"<?", b"<x").replace(b"**", b"xx")
-    raw = raw.replace(b"```", b"\x01\x01\x01").translate(_INLINE).replace(b"\x01\x01\x01", b"```")
-    return raw.decode("ascii")
+    raw = source.encode("ascii", "replace").replace(b"**", b"xx")
+    if b"<" in raw:
+        raw = raw.replace(b"<?", b"<x")
+    return raw.replace(b"```", b"\x01\x01\x01").translate(_INLINE).decode("ascii")
 
 
 def _tags(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """Tags that are no HTML, outside of fences."""
     if text.find("<", start, end) < 0:
         return
-    marks = [m for m in _TAG.finditer(text, start, end) if m["name"].casefold() not in ELEMENTS]
+    marks = [
+        mark
+        for mark in _TAG.finditer(text, start, end)
+        if mark["name"].casefold() not in ELEMENTS and _begins_line(text, start, mark.start())
+    ]
     if not marks or len(marks) > _MAX_TAGS:
         return
     fences = [m.start() for m in _FENCE.finditer(text, start, end)]
     for mark in marks:
         if bisect_left(fences, mark.start()) % 2 == 0:
             yield mark
+
+
+def _begins_line(text: str, start: int, at: int) -> bool:
+    """True if only white space stands before `at` on its line."""
+    line = text.rfind("\n", start, at) + 1 or start
+    return (line == 0 or text[line - 1] == "\n") and not text[line:at].strip(" \t")
 
 
 def _tag_blocks(mark: re.Match[str]) -> list[Block]:
@@ -133,7 +146,8 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
             name = tag
         else:
             (name,) = tag
-        if name not in _KINDS:
+        holds = _HOLDS_BLOCKS.get(name)
+        if holds is None:
             continue
         start = where["start"] + offset
         while until <= start:
@@ -146,19 +160,19 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
         if count > MAX_BLOCKS:
             return False
         end = where["end"] + offset
-        if name in _CONTAINERS:
+        if holds:
             block = _new(Block, (name, start, end, [], "", 0))
             parent.children.append(block)
             stack.append(block)
             parent, until = block, end
-        elif name in _DESCRIBED:
-            parent.children.append(_described(name, start, end, tag[name]))
         else:
-            parent.children.append(_new(Block, (name, start, end, _LEAF, "", 0)))
+            info, level = ("", 0) if tag is name else _described(name, tag[name])
+            parent.children.append(_new(Block, (name, start, end, _LEAF, info, level)))
     return True
 
 
-def _described(name: str, start: int, end: int, about: Any) -> Block:
+def _described(name: str, about: Any) -> tuple[str, int]:
+    """The info string of a code block, the level of a heading."""
     if name == HEADING:
-        return Block(name, start, end, _LEAF, level=int(about["level"][1]))
-    return Block(name, start, end, _LEAF, about["Fenced"].strip() if type(about) is dict else "indented")
+        return "", int(about["level"][1])
+    return about["Fenced"].strip() if type(about) is dict else "indented", 0

@@ -38,16 +38,11 @@ class ChangeType(StrEnum):
 
 
 class Part(BaseModel):
-    """Base of all values in a handoff: frozen, closed, and readable from one line of text."""
+    """Base of all values in a handoff: frozen and closed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     headline: ClassVar[str]
     """The field that a bare string stands for."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_text(cls, value: Any) -> Any:
-        return {cls.headline: value.strip()} if isinstance(value, str) else value
 
 
 class Decision(Part):
@@ -175,7 +170,7 @@ class Section(BaseModel):
     text: str
 
 
-def _as_items(value: Any) -> Any:
+def _as_texts(value: Any) -> Any:
     """Text where a list is expected is cut into its items; nothing at all is an empty list."""
     if value is None:
         return ()
@@ -184,7 +179,19 @@ def _as_items(value: Any) -> Any:
     return value
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_as_items)]
+def _items_of(part: type[Part]) -> BeforeValidator:
+    """Reads a list of parts; a bare text among them is an item's headline."""
+
+    def read(value: Any) -> Any:
+        found = _as_texts(value)
+        if not isinstance(found, list | tuple):
+            return found
+        return [{part.headline: item.strip()} if isinstance(item, str) else item for item in found]
+
+    return BeforeValidator(read)
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_texts)]
 
 
 class Handoff(BaseModel):
@@ -200,17 +207,17 @@ class Handoff(BaseModel):
     """The user's own directives, word for word through every hop."""
     what_was_done: Texts = ()
     """One statement each, so that each can be traced and checked."""
-    decisions_made: Annotated[tuple[Decision, ...], BeforeValidator(_as_items)] = ()
-    files_created: Annotated[tuple[FileCreated, ...], BeforeValidator(_as_items)] = ()
-    files_modified: Annotated[tuple[FileModified, ...], BeforeValidator(_as_items)] = ()
-    commands_run: Annotated[tuple[CommandRun, ...], BeforeValidator(_as_items)] = ()
-    patterns_discovered: Annotated[tuple[Pattern, ...], BeforeValidator(_as_items)] = ()
-    gotchas: Annotated[tuple[Gotcha, ...], BeforeValidator(_as_items)] = ()
-    failed_approaches: Annotated[tuple[FailedApproach, ...], BeforeValidator(_as_items)] = ()
-    dependencies_for_next: Annotated[tuple[Dependency, ...], BeforeValidator(_as_items)] = ()
-    open_questions: Annotated[tuple[OpenQuestion, ...], BeforeValidator(_as_items)] = ()
-    suggested_next_steps: Annotated[tuple[NextStep, ...], BeforeValidator(_as_items)] = ()
-    blockers: Annotated[tuple[Blocker, ...], BeforeValidator(_as_items)] = ()
+    decisions_made: Annotated[tuple[Decision, ...], _items_of(Decision)] = ()
+    files_created: Annotated[tuple[FileCreated, ...], _items_of(FileCreated)] = ()
+    files_modified: Annotated[tuple[FileModified, ...], _items_of(FileModified)] = ()
+    commands_run: Annotated[tuple[CommandRun, ...], _items_of(CommandRun)] = ()
+    patterns_discovered: Annotated[tuple[Pattern, ...], _items_of(Pattern)] = ()
+    gotchas: Annotated[tuple[Gotcha, ...], _items_of(Gotcha)] = ()
+    failed_approaches: Annotated[tuple[FailedApproach, ...], _items_of(FailedApproach)] = ()
+    dependencies_for_next: Annotated[tuple[Dependency, ...], _items_of(Dependency)] = ()
+    open_questions: Annotated[tuple[OpenQuestion, ...], _items_of(OpenQuestion)] = ()
+    suggested_next_steps: Annotated[tuple[NextStep, ...], _items_of(NextStep)] = ()
+    blockers: Annotated[tuple[Blocker, ...], _items_of(Blocker)] = ()
     critical_context: Texts = ()
     """What must not be forgotten: facts, names, numbers."""
     next_agent_context: str | None = None

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
 from segue.domain.handoff.markdown import HEADING, Block
+from segue.domain.handoff.model import Outcome
+from segue.domain.handoff.notations import Topic
+from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
+from segue.domain.handoff.outcome import judge
 from segue.domain.handoff.scopes import STRONG
-from segue.domain.handoff.vocabulary import read_heading
+from segue.domain.handoff.vocabulary import Reading, read_heading
+
+VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
+"""What stands between a heading's subject and what it says of it."""
+STATUS_LINE = 6
+"""How much a heading or an item counts that is a status and nothing else."""
 
 
 def repeated_sections(blocks: list[Block], headings: dict[int, str]) -> frozenset[int]:
@@ -32,8 +45,39 @@ def repeated_sections(blocks: list[Block], headings: dict[int, str]) -> frozense
     return frozenset(found)
 
 
+class Meaning(NamedTuple):
+    """What the words of a heading mean."""
+
+    reading: Reading | None
+    opens: Reading | None
+    """What the text below it is about."""
+    said: str
+    """The words that may say how the work ended."""
+    weight: int
+    """How much they count."""
+
+
+@lru_cache(maxsize=8192)
+def meaning_of(words: str) -> Meaning:
+    """What a heading means, and what it opens."""
+    reading = read_heading(words)
+    valued = VALUED.search(words) if reading and reading.topic is Topic.STATUS else None
+    said, weight = (words[valued.end() :], STATUS_LINE) if valued else (words, HEADING_WEIGHT)
+    return Meaning(reading, _opened(words, reading), said, weight)
+
+
+def _opened(words: str, reading: Reading | None) -> Reading | None:
+    """What stands under a verdict that is no approval is what was found wrong."""
+    if reading is None or reading.topic is not Topic.STATUS or "verdict" not in words.casefold():
+        return reading
+    topic = Topic.STATUS if judge(words) in (Outcome.COMPLETED, None) else Topic.GOTCHAS
+    return Reading(topic=topic, exact=True, weight=1)
+
+
+@lru_cache(maxsize=8192)
 def heading_words(source: str) -> str:
     """The words of a heading without its signs: `## **Next**` is `Next`."""
+    source = source.strip()
     line = source.split("\n", 1)[0] if source[:1] == "#" or "\n" not in source else source.rsplit("\n", 1)[0]
     return line.strip("# \t\r\n*_").strip()
 

@@ -90,21 +90,17 @@ _WORD_PARTS = frozenset({"priority", "severity", "blocking"})
 _MOST_NAMES = 100
 
 
-def parts_of(topic: Topic, text: str, piece: Piece) -> list[tuple[str, Piece]]:
+def parts_of(topic: Topic, text: str, words: str, start: int, end: int) -> list[tuple[str, Piece]]:
     """The parts that a statement names on lines of their own; none if it is of one piece."""
     labels = PART_LABELS.get(topic)
-    if labels is None or "\n" not in piece.text:
+    if labels is None or "\n" not in words:
         return []
-    marks = [
-        (m, part)
-        for m in _LABEL.finditer(text, piece.start, piece.end)
-        if (part := labels.get(m[1].casefold()))
-    ]
+    marks = [(m, part) for m in _LABEL.finditer(text, start, end) if (part := labels.get(m[1].casefold()))]
     if not marks:
         return []
-    found = [(HEADLINES[topic], cut(text, piece.start, marks[0][0].start()))]
+    found = [(HEADLINES[topic], cut(text, start, marks[0][0].start()))]
     for at, (mark, part) in enumerate(marks):
-        stop = marks[at + 1][0].start() if at + 1 < len(marks) else piece.end
+        stop = marks[at + 1][0].start() if at + 1 < len(marks) else end
         value = cut(text, mark.end(), stop)
         if part in _WORD_PARTS and "\n" in value.text:
             return []

@@ -10,6 +10,7 @@ from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
 
 _RIM_SIGNS = "`\"'<>|()\u3001\u3002\uff0c\uff1b\uff1a\uff08\uff09\u300c\u300d\u201c\u201d\u2192\u2190"
 _RIM = r"\s" + re.escape(_RIM_SIGNS)
+_RIM_SIGN = re.compile(rf"[{_RIM}]")
 _JOINT = re.compile(rf"[./][^{_RIM}]++")
 _WITHOUT_DOT = re.compile("Makefile|Dockerfile|LICENSE|Jenkinsfile")
 _TOKEN = re.compile(
@@ -25,6 +26,9 @@ _BARE_NAMES = frozenset(
 _NOT_FILES = frozenset(
     {"next.js", "node.js", "vue.js", "react.js", "three.js", "d3.js", "nuxt.js", "express.js", "console.log"}
 )
+
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
 
 
 def paths_in(text: str, start: int = 0, end: int | None = None) -> list[Piece]:
@@ -45,17 +49,23 @@ def paths_in(text: str, start: int = 0, end: int | None = None) -> list[Piece]:
 
 def _tokens(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
     """Start and end of each word with a dot or a slash in it that is not its last character."""
-    if _WITHOUT_DOT.search(text, start, end):
+    if _may_be_without_dot(text, start, end) and _WITHOUT_DOT.search(text, start, end):
         return ((start + m.start(), start + m.end()) for m in _TOKEN.finditer(text[start:end]))
     found: list[tuple[int, int]] = []
     floor = start
     for joint in _JOINT.finditer(text, start, end):
-        begin, stop = joint.span()
-        while begin > floor and (before := text[begin - 1]) not in _RIM_SIGNS and not before.isspace():
-            begin -= 1
+        at, stop = joint.span()
+        # Most words begin after a space or a back-tick; the regex finds the other rims.
+        begin = max(floor, text.rfind(" ", floor, at) + 1, text.rfind("`", floor, at) + 1)
+        for rim in _RIM_SIGN.finditer(text, begin, at):
+            begin = rim.end()
         floor = stop
         found.append((begin, stop))
     return found
+
+
+def _may_be_without_dot(text: str, start: int, end: int) -> bool:
+    return text.find("file", start, end) >= 0 or text.find("LICENSE", start, end) >= 0
 
 
 def _add_paths(found: list[Piece], token: str, at: int, quoted: bool) -> None:
@@ -68,10 +78,10 @@ def _add_paths(found: list[Piece], token: str, at: int, quoted: bool) -> None:
     if len(first) < len(bare) and _has_ending(first) and _is_list_of_names(bare):
         for part in bare.split("/"):
             if is_path(part, quoted=quoted):
-                found.append(Piece(part, at, at + len(part)))
+                found.append(_new(Piece, (part, at, at + len(part))))
             at += len(part) + 1
     elif is_path(bare, quoted=quoted):
-        found.append(Piece(bare, at, at + len(bare)))
+        found.append(_new(Piece, (bare, at, at + len(bare))))
 
 
 def _is_list_of_names(bare: str) -> bool:
@@ -86,16 +96,27 @@ def _has_ending(name: str) -> bool:
 
 def is_path(token: str, *, quoted: bool = False) -> bool:
     """True if a token looks like a file or a folder of a project."""
-    if len(token) < 3 or token[0] == "@" or not _NAME.fullmatch(token) or token.casefold() in _NOT_FILES:
+    if len(token) < 3 or token[0] == "@":
         return False
     last = token[max(token.rfind("/"), token.rfind("\\")) + 1 :]
-    if last in _BARE_NAMES:
-        return True
-    stem, dot, ending = last.rpartition(".")
-    ending = ending.lower()
-    inside = len(last) < len(token)
-    if dot and ending in EXTENSIONS:
-        return inside or bool(stem and (ending not in WEAK_EXTENSIONS or (quoted and "." not in stem)))
-    if last not in ("", "*", "**") or token[0] in "/\\" or not any(c.isalpha() for c in token):
+    if last in ("", "*", "**"):
+        if not _is_folder(token):
+            return False
+    elif last not in _BARE_NAMES and not _is_file(last, inside=len(last) < len(token), quoted=quoted):
         return False
-    return token.count("/") + token.count("\\") > 1
+    return _NAME.fullmatch(token) is not None and token.casefold() not in _NOT_FILES
+
+
+def _is_file(name: str, *, inside: bool, quoted: bool) -> bool:
+    """True if the ending is one of a file; `inside` a folder, any will do."""
+    stem, dot, ending = name.rpartition(".")
+    ending = ending.lower()
+    if not dot or ending not in EXTENSIONS:
+        return False
+    return inside or bool(stem and (ending not in WEAK_EXTENSIONS or (quoted and "." not in stem)))
+
+
+def _is_folder(token: str) -> bool:
+    if token[0] in "/\\" or token.count("/") + token.count("\\") < 2:
+        return False
+    return any(c.isalpha() for c in token)

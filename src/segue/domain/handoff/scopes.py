@@ -49,6 +49,8 @@ class Scope(NamedTuple):
     """From the title: holds only where no heading says anything."""
 
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
 _OUTSIDE = Scope(0, None, "")
 
 
@@ -84,7 +86,7 @@ class Scopes:
             topic, weak = outer.topic, outer.weak
         else:
             topic = settle(None if outer.weak else outer.topic, reading, own=level < BOLD_LEVEL)
-        stack.append(Scope(level, topic, heading, False, weak))
+        stack.append(_new(Scope, (level, topic, heading, False, weak)))
         self.topic, self.heading, self.level = topic, heading, level
 
     def push(self, topic: Topic, heading: str) -> None:

@@ -15,7 +15,6 @@ from segue.domain.handoff.markdown import (
     END_TAG,
     HEADING,
     HTML,
-    ITEM,
     LIST,
     PARAGRAPH,
     QUOTE,
@@ -23,11 +22,10 @@ from segue.domain.handoff.markdown import (
     TAG,
     Block,
 )
-from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.notations import DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.outcome import HEADING as HEADING_WEIGHT
-from segue.domain.handoff.outcome import TITLE, is_status_alone, judge
-from segue.domain.handoff.outline import fence_content, heading_words, repeated_sections
+from segue.domain.handoff.outcome import TITLE, is_status_alone
+from segue.domain.handoff.outline import VALUED, fence_content, heading_words, meaning_of, repeated_sections
 from segue.domain.handoff.paths import is_path
 from segue.domain.handoff.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.sentences import sentences_in
@@ -36,14 +34,14 @@ from segue.domain.handoff.tables import add_table
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
-_BULLETS = ("- ", "* ", "+ ")
+_BULLETS = frozenset({"- ", "* ", "+ "})
 """What most items begin with; the rest is for the regex."""
 _EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
-_VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 _MAX_LABELS = 1000
 _LONGEST_STATUS = 32
+_NEVER = 1 << 62
 
 _OPEN_SCOPES = frozenset({Topic.STATUS, Topic.CONTEXT, Topic.TASKS, Topic.WHOLE, Topic.ASIDE, None})
 _SAID_BESIDE = frozenset({Topic.ASIDE, Topic.STATUS, Topic.CONTEXT})
@@ -70,7 +68,7 @@ class SectionReader:
         self._seen = {"tags": 0, "sections": 0, "labels": 0}
         self._scopes = Scopes()
         self._title_level = 0
-        self._words: dict[int, tuple[str, Piece]] = {}
+        self._words: dict[int, str] = {}
         self._repeated: frozenset[int] = frozenset()
 
     def read(self, blocks: list[Block]) -> None:
@@ -79,12 +77,12 @@ class SectionReader:
         top = min((block.level for block in headings), default=0)
         if headings and headings[0].level == top and sum(block.level == top for block in headings) == 1:
             self._title_level = top
-        self._words = {block.start: self._read_words(block) for block in headings}
-        self._repeated = repeated_sections(blocks, {at: words for at, (words, _) in self._words.items()})
+        self._words = {block.start: heading_words(self._text[block.start : block.end]) for block in headings}
+        self._repeated = repeated_sections(blocks, self._words)
         self._walk(blocks)
-        if not any(entry.topic in FILE_TOPICS for entry in self._draft.entries):
-            for entry in list(self._draft.of(Topic.DONE)):
-                files_told(self._draft, self._text, entry.whole.start, entry.whole.end)
+        if FILE_TOPICS.isdisjoint(self._draft.statements):
+            for _, start, end, _ in self._draft.of(Topic.DONE):
+                files_told(self._draft, self._text, start, end)
 
     def notation(self) -> str:
         """How most of the document is written."""
@@ -121,46 +119,34 @@ class SectionReader:
         if reading is not None:
             self._seen["labels" if level == LABEL_LEVEL else "sections"] += 1
 
-    def _read_words(self, block: Block) -> tuple[str, Piece]:
-        piece = cut(self._text, block.start, block.end)
-        return heading_words(piece.text), piece
-
     def _heading(self, block: Block) -> None:
-        words, piece = self._words.get(block.start) or self._read_words(block)
-        reading = read_heading(words)
-        if block.level == self._title_level and not (reading and reading.exact):
-            self._title(words, piece)
-            return
-        if block.start in self._repeated:
+        _, start, end, _, _, level = block
+        words = self._words.get(start) or heading_words(self._text[start:end])
+        meaning = meaning_of(words)
+        if level == self._title_level and not (meaning.reading and meaning.reading.exact):
+            self._title(words, cut(self._text, start, end))
+        elif start in self._repeated:
             self._draft.note(f"the section {words!r} stands there again; the first one was taken")
-            reading = Reading(topic=Topic.ASIDE, exact=True, weight=1)
-        self._open(block.level, words, self._verdict(words, reading))
-        self._judge_heading(words, piece, reading)
+            self._open(level, words, Reading(topic=Topic.ASIDE, exact=True, weight=1))
+            self._draft.judge(words, *self._trimmed(start, end), HEADING_WEIGHT)
+        else:
+            self._open(level, words, meaning.opens)
+            self._draft.judge(meaning.said, *self._trimmed(start, end), meaning.weight)
 
-    def _verdict(self, words: str, reading: Reading | None) -> Reading | None:
-        """What stands under a verdict that is no approval is what was found wrong."""
-        if reading is None or reading.topic is not Topic.STATUS or "verdict" not in words.casefold():
-            return reading
-        said = judge(words)
-        topic = Topic.GOTCHAS if said in (Outcome.PARTIAL, Outcome.FAILED, Outcome.BLOCKED) else Topic.STATUS
-        return Reading(topic=topic, exact=True, weight=1)
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """The place of a heading without the line break after it."""
+        piece = cut(self._text, start, end)
+        return piece.start, piece.end
 
     def _title(self, words: str, piece: Piece) -> None:
         """A document's title names its subject; only a part of it that is a heading by itself is read."""
         self._draft.judge(words, piece.start, piece.end, TITLE)
         topic = None
-        for part in _VALUED.split(words):
+        for part in VALUED.split(words):
             reading = read_heading(part.strip())
             if reading and reading.exact and reading.topic in STRONG:
                 topic = reading
         self._open(self._title_level, words, topic, weak=True)
-
-    def _judge_heading(self, words: str, piece: Piece, reading: Reading | None) -> None:
-        valued = _VALUED.search(words) if reading and reading.topic is Topic.STATUS else None
-        if valued:
-            self._draft.judge(words[valued.end() :], piece.start, piece.end, 6)
-        else:
-            self._draft.judge(words, piece.start, piece.end, HEADING_WEIGHT)
 
     def _tag(self, block: Block) -> None:
         name = block.info
@@ -201,9 +187,9 @@ class SectionReader:
         self._say(piece.start, piece.end)
 
     def _bold_heading(self, words: str, piece: Piece) -> None:
-        reading = read_heading(words)
-        self._open(BOLD_LEVEL, words, self._verdict(words, reading))
-        self._judge_heading(words, piece, reading)
+        meaning = meaning_of(words)
+        self._open(BOLD_LEVEL, words, meaning.opens)
+        self._draft.judge(meaning.said, piece.start, piece.end, meaning.weight)
 
     def _introduction(self, piece: Piece) -> None:
         """`Key new files:` before a list: a heading if it means something, else just an introduction."""
@@ -262,27 +248,44 @@ class SectionReader:
             self._draft.judge(value.text[:200], value.start, value.end, weight)
 
     def _list(self, block: Block) -> None:
-        text = self._text
+        text, draft, topic = self._text, self._draft, self._scopes.topic
+        may_be_labelled = topic in _OPEN_SCOPES
+        shortest = self._shortest_taken(topic)
         for item in block.children:
-            if item.kind != ITEM:
-                continue
-            start, box = item.start, None
+            _, start, end, children, _, _ = item
+            checked = None
             # `- word` is what most items begin with.
-            if text.startswith(_BULLETS, start) and text[start + 2 : start + 3].isalnum():
+            if text[start : start + 2] in _BULLETS and text[start + 2 : start + 3].isalnum():
                 start += 2
-            elif marker := _MARKER.match(text, start, item.end):
-                start, box = marker.end(), marker[1]
-            topic = self._scopes.topic
-            if topic in _OPEN_SCOPES and self._item_label(item, start):
+            elif marker := _MARKER.match(text, start, end):
+                start = marker.end()
+                if marker[1] is not None:
+                    checked = marker[1] in "xX"
+            if may_be_labelled and self._item_label(children, start, end):
                 continue
-            self._say(start, item.end, None if box is None else box in "xX")
+            if topic is not None and end - start >= shortest:
+                add_statement(draft, text, topic, start, end, checked)
+            else:
+                self._say(start, end, checked)
 
-    def _item_label(self, item: Block, start: int) -> bool:
+    def _shortest_taken(self, topic: Topic | None) -> int:
+        """From which length on an item states nothing but what it says: not how the work ended."""
+        if topic in _TAKEN_AS_SAID:
+            return 0
+        if topic is Topic.NEXT:
+            return _LONGEST_STATUS
+        tells = topic is Topic.DONE or topic is Topic.TASKS
+        return 0 if tells and not self._tells_progress() else _NEVER
+
+    def _tells_progress(self) -> bool:
+        return "progress" in self._scopes.heading.casefold()
+
+    def _item_label(self, children: list[Block], start: int, end: int) -> bool:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
-        label = label_at(self._text, start, item.end)
+        label = label_at(self._text, start, end)
         if label is None:
             return False
-        lists = [child for child in item.children if child.kind == LIST]
+        lists = [child for child in children if child.kind == LIST]
         reading = read_label(label.name)
         if (
             reading is None
@@ -297,7 +300,7 @@ class SectionReader:
             self._scopes.topic is Topic.ASIDE and reading.topic in SOFT
         ):
             return False
-        lead = cut(self._text, label.value, lists[0].start if lists else item.end)
+        lead = cut(self._text, label.value, lists[0].start if lists else end)
         if self._scopes.topic is None and is_path(lead.text.strip("`")):
             return False
         if reading.topic is Topic.STATUS:
@@ -342,7 +345,7 @@ class SectionReader:
     def _say(self, start: int, end: int, checked: bool | None = None) -> None:
         topic = self._scopes.topic
         if topic in _TAKEN_AS_SAID:
-            add_statement(self._draft, self._text, topic, (start, end), checked)
+            add_statement(self._draft, self._text, topic, start, end, checked)
         elif topic is not None and topic is not Topic.WHOLE:
             self._state(topic, start, end, checked=checked)
         elif checked is not None:
@@ -363,20 +366,17 @@ class SectionReader:
             if topic is Topic.STATUS:
                 said = " ".join(self._text[start : min(end, start + 300)].split())
                 self._draft.judge(said, start, end, 5)
-        add_statement(self._draft, self._text, topic, (start, end), checked)
+        add_statement(self._draft, self._text, topic, start, end, checked)
         if topic is Topic.DONE or topic is Topic.TASKS:
             self._judge_progress(start, end)
         elif topic is Topic.CHECKS:
             self._other(cut(self._text, start, end), heading)
         elif topic in FILE_TOPICS and self._scopes.inside_account():
-            add_statement(self._draft, self._text, Topic.DONE, (start, end), checked)
+            add_statement(self._draft, self._text, Topic.DONE, start, end, checked)
 
     def _judge_progress(self, start: int, end: int) -> None:
         """`Progress: 100 %` says how the work ended."""
-        if (
-            self._text.find("%", start, min(end, start + 120)) > 0
-            and "progress" in self._scopes.heading.casefold()
-        ):
+        if self._text.find("%", start, min(end, start + 120)) > 0 and self._tells_progress():
             self._draft.judge(self._text[start : start + 120], start, end, 4)
 
     def _other(self, piece: Piece, heading: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from segue.domain.handoff.commands import commands_in
 from segue.domain.handoff.draft import Draft, Piece, cut
@@ -10,6 +11,7 @@ from segue.domain.handoff.files import add_files, add_new_files
 from segue.domain.handoff.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.parts import PART_LABELS, parts_of
 from segue.domain.handoff.paths import paths_in
+from segue.domain.handoff.vocabulary import NOTHING_LONGEST, says_nothing
 
 _BOX = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
 _MARK = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
@@ -31,6 +33,10 @@ _DONE_LEAD = re.compile(
     r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
     re.IGNORECASE,
 )
+_DONE, _NEXT, _CONTEXT = Topic.DONE, Topic.NEXT, Topic.CONTEXT
+# Looked up for every item, and an enumeration is slow to look up in.
+_LONGEST_LINE = 200
+_LONGEST_TAIL = 12
 _RIM = " \t*.!)(]`,;:~"
 _TAIL = re.compile(
     r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed"
@@ -44,53 +50,51 @@ _TAIL_WORDS = (
     *("in progress", "planned", "deferred", "open", "partial", "wip", "blocked"),
 )
 """What `_TAIL` ends with, but for signs: a cheap first look."""
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
 _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
-_PROGRESS = frozenset({Topic.TASKS, Topic.NEXT, Topic.DONE, Topic.STATUS})
-_PLAIN_TOPICS = frozenset(
-    {Topic.DECISIONS, Topic.GOTCHAS, Topic.FAILED, Topic.PATTERNS, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF}
-)
-"""Topics that an item's own marks do not change."""
+_DONE_FIRST = frozenset("~dDcCfFsSmMrReE\u5df2\u5b8c")
+"""What `_DONE_LEAD` begins with, but for signs."""
 _STATED = frozenset({*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF})
 """Topics whose items are statements; the others name files or commands."""
-_MAY_BE_BLOCKED = frozenset({Topic.NEXT, Topic.STATUS, Topic.CONTEXT})
 FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
 
 
 def add_statement(
-    draft: Draft, text: str, topic: Topic, place: tuple[int, int], checked: bool | None = None
+    draft: Draft, text: str, topic: Topic, start: int, end: int, checked: bool | None = None
 ) -> None:
-    """Adds what `text` says at `place` on `topic`, where its own marks say that it belongs."""
-    start, end = place
+    """Adds what `text[start:end]` says on `topic`, where its own marks say that it belongs."""
     marked = ""
     if text[start : start + 1] in _FIRST:
-        start, checked, marked = _skip_marks(text, place, checked)
-    piece = cut(text, start, end)
-    words = piece[0]
+        start, checked, marked = _skip_marks(text, start, end, checked)
+    words = text[start:end].strip()
     if not words:
         return
-    if topic is Topic.DONE:
-        if _is_done(words, checked, marked) is False:
-            topic = Topic.NEXT
-    elif topic not in _PLAIN_TOPICS:
-        topic = _own_topic(topic, words, checked, marked)
+    if text[start] != words[0]:
+        start = text.index(words[0], start)
+    end = start + len(words)
+    rule = _OWN_TOPIC.get(topic)
+    if rule is not None:
+        topic = rule(words, checked, marked)
     if topic in _STATED:
-        draft.add(topic, piece, parts_of(topic, text, piece) if "\n" in words else ())
+        if end - start >= NOTHING_LONGEST or not says_nothing(words):
+            parts = parts_of(topic, text, words, start, end) if "\n" in words else ()
+            draft.take(topic, (words, start, end, parts))
     else:
-        _add_named(draft, text, topic, piece)
+        _add_named(draft, text, topic, _new(Piece, (words, start, end)))
 
 
 def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
     if topic in FILE_TOPICS:
         add_files(draft, text, topic, piece)
     elif topic is Topic.CHECKS:
-        for command, parts in commands_in(text, piece):
-            draft.add(Topic.CHECKS, command, parts)
+        for command, parts in commands_in(text, piece.start, piece.end):
+            draft.add(topic, command, parts)
     elif topic is Topic.READING:
         _add_reading(draft, text, piece)
 
 
-def _skip_marks(text: str, place: tuple[int, int], checked: bool | None) -> tuple[int, bool | None, str]:
-    start, end = place
+def _skip_marks(text: str, start: int, end: int, checked: bool | None) -> tuple[int, bool | None, str]:
     box = _BOX.match(text, start, end)
     if box:
         start = box.end()
@@ -111,56 +115,76 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
             return True
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
-    line = words[:200]
+    line = words[:_LONGEST_LINE]
     if "\n" in line:
         line = line[: line.index("\n")]
-    if _DONE_LEAD.match(line):
+    if (line[0] in _DONE_FIRST or not line[0].isalnum()) and _DONE_LEAD.match(line):
         return True
-    core = line.rstrip(_RIM)
-    if core[-1:].isalnum() and not core[-12:].lower().endswith(_TAIL_WORDS):
+    core = line.rstrip(_RIM)[-_LONGEST_TAIL:]
+    if core[-1:].isalnum() and not core.lower().endswith(_TAIL_WORDS):
         return None
     tail = _TAIL.search(line.rstrip()[-40:])
     return None if tail is None else tail["done"] is not None
 
 
-def _own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
-    if topic in _MAY_BE_BLOCKED and not checked and _says_blocked(words):
-        return Topic.BLOCKERS
-    if topic in _PROGRESS:
-        return _by_progress(topic, words, checked, marked)
-    if topic is Topic.CONTEXT:
-        return _by_warning(words, checked, marked)
-    if topic is Topic.BLOCKERS and _is_done(words, checked, marked):
-        return Topic.ASIDE
-    return Topic.DECISIONS if topic is Topic.QUESTIONS and checked else topic
-
-
-def _says_blocked(words: str) -> bool:
+def _is_blocked(words: str, checked: bool | None) -> bool:
+    if checked:
+        return False
     lead = words[:100].lower()
     return ("block" in lead or "waiting" in lead) and _BLOCKED.match(words) is not None
 
 
-def _by_warning(words: str, checked: bool | None, marked: str) -> Topic:
+def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
+    return _NEXT if _is_done(words, checked, marked) is False else _DONE
+
+
+def _of_tasks(words: str, checked: bool | None, marked: str) -> Topic:
+    return _DONE if _is_done(words, checked, marked) else _NEXT
+
+
+def _of_next(words: str, checked: bool | None, marked: str) -> Topic:
+    return Topic.BLOCKERS if _is_blocked(words, checked) else _of_tasks(words, checked, marked)
+
+
+def _of_status(words: str, checked: bool | None, marked: str) -> Topic:
+    if _is_blocked(words, checked):
+        return Topic.BLOCKERS
+    done = _is_done(words, checked, marked) if marked or checked is not None else None
+    if done is not None:
+        return _DONE if done else _NEXT
+    return Topic.GOTCHAS if _FORBIDS.match(words) else _CONTEXT
+
+
+def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
+    if _is_blocked(words, checked):
+        return Topic.BLOCKERS
     if checked is not None:
-        return Topic.DONE if checked else Topic.NEXT
-    warns = (
-        "\u26a0" in marked
-        or (not words.isascii() and "\u26a0" in words[:200])
-        or _FORBIDS.match(words)
-        or (not words.isascii() and _FORBIDS_WIDE.search(words[:120]))
-    )
-    return Topic.GOTCHAS if warns else Topic.CONTEXT
+        return _DONE if checked else _NEXT
+    if "\u26a0" in marked or _FORBIDS.match(words):
+        return Topic.GOTCHAS
+    if not words.isascii() and ("\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120])):
+        return Topic.GOTCHAS
+    return _CONTEXT
 
 
-def _by_progress(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
-    done = _is_done(words, checked, marked)
-    if done is not None and not (topic is Topic.STATUS and checked is None and not marked):
-        return Topic.DONE if done else Topic.NEXT
-    if topic is Topic.TASKS:
-        return Topic.NEXT
-    if topic is Topic.STATUS:
-        return Topic.GOTCHAS if _FORBIDS.match(words) else Topic.CONTEXT
-    return topic
+def _of_blockers(words: str, checked: bool | None, marked: str) -> Topic:
+    return Topic.ASIDE if _is_done(words, checked, marked) else Topic.BLOCKERS
+
+
+def _of_questions(_words: str, checked: bool | None, _marked: str) -> Topic:
+    return Topic.DECISIONS if checked else Topic.QUESTIONS
+
+
+_OWN_TOPIC: dict[Topic, Callable[[str, bool | None, str], Topic]] = {
+    Topic.DONE: _of_done,
+    Topic.TASKS: _of_tasks,
+    Topic.NEXT: _of_next,
+    Topic.STATUS: _of_status,
+    Topic.CONTEXT: _of_context,
+    Topic.BLOCKERS: _of_blockers,
+    Topic.QUESTIONS: _of_questions,
+}
+"""Topics that an item's own words and marks can change; an item without a topic of the record is dropped."""
 
 
 def _add_reading(draft: Draft, text: str, piece: Piece) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from segue.domain.handoff.commands import is_command
-from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Evidence, Piece
+from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Evidence, Piece, Statement
 from segue.domain.handoff.files import add_files
 from segue.domain.handoff.items import split_items
 from segue.domain.handoff.keys import HEADLINE_KEYS, OUTCOME_KEYS, PART_KEYS, STATUS_KEYS
@@ -15,6 +15,8 @@ from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading,
 
 FIELDS = frozenset(topic.value for topic in Topic) - {"files_changed", "tasks", "handoff"}
 """The keys of the canonical schema."""
+_TELLING = FIELDS - {"goal", "outcome", "constraints"}
+"""Keys that nothing but a handoff has."""
 _LOOSE = frozenset(
     {
         Topic.WHOLE,
@@ -36,7 +38,7 @@ def is_handoff(node: Node) -> bool:
     if not isinstance(node, Mapping):
         return False
     keys = node.names()
-    if any(key in FIELDS - {"goal", "outcome", "constraints"} for key in keys):
+    if not _TELLING.isdisjoint(keys):
         return True
     exact = {r.topic for key in keys if (r := read_heading(key)) and r.exact} - {
         Topic.ASIDE,
@@ -78,14 +80,14 @@ def _read_exactly(draft: Draft, topic: Topic, value: Node) -> None:
         if topic is Topic.STATUS:
             draft.evidence.append(Evidence(value.text, value.start, value.end, 100))
         elif topic in TEXT_TOPICS:
-            draft.entries.append(Entry(topic, _piece(value, exact=True)))
+            draft.take(topic, (*_piece(value, exact=True), ()))
         else:
             _read_split(draft, topic, value)
     elif isinstance(value, Sequence):
         for item in value.items:
-            entry = _exact_item(topic, item)
-            if entry is not None:
-                draft.entries.append(entry)
+            statement = _exact_item(topic, item)
+            if statement is not None:
+                draft.take(topic, statement)
 
 
 def _read_split(draft: Draft, topic: Topic, value: Scalar) -> None:
@@ -93,9 +95,9 @@ def _read_split(draft: Draft, topic: Topic, value: Scalar) -> None:
         draft.add(topic, Piece(item.text, value.start, value.end))
 
 
-def _exact_item(topic: Topic, item: Node) -> Entry | None:
+def _exact_item(topic: Topic, item: Node) -> Statement | None:
     if isinstance(item, Scalar):
-        return None if item.is_null else Entry(topic, _piece(item, exact=True))
+        return None if item.is_null else (*_piece(item, exact=True), ())
     if not isinstance(item, Mapping):
         return None
     known = PART_KEYS.get(topic, {"heading": "heading", "text": "text"} if topic is Topic.ASIDE else {})
@@ -106,7 +108,7 @@ def _exact_item(topic: Topic, item: Node) -> Entry | None:
             parts += [(part, _piece(s, exact=True)) for s in _scalars(value)]
     headline = "text" if topic is Topic.ASIDE else HEADLINES.get(topic, "")
     main = dict(parts).get(headline) or _headline_of(item)
-    return None if main is None else Entry(topic, main, tuple(parts))
+    return None if main is None else (*main, parts)
 
 
 def _scalars(value: Node) -> list[Scalar]:
@@ -193,7 +195,7 @@ def _add_check(draft: Draft, piece: Piece, key: Scalar) -> None:
 def _read_block(draft: Draft, text: str, topic: Topic, value: Scalar) -> None:
     """A block of text where a list was expected: one statement for each of its items."""
     for item in split_items(text[value.start : value.end], value.start):
-        add_statement(draft, text, topic, (item.start, item.end))
+        add_statement(draft, text, topic, item.start, item.end)
 
 
 def _is_bare(value: Scalar) -> bool:
@@ -204,7 +206,7 @@ def _is_bare(value: Scalar) -> bool:
 
 
 def _add_reading(draft: Draft, text: str, piece: Piece) -> None:
-    add_statement(draft, text, Topic.READING, (piece.start, piece.end))
+    add_statement(draft, text, Topic.READING, piece.start, piece.end)
 
 
 def _read_mapping(draft: Draft, text: str, topic: Topic | None, value: Mapping, key: Scalar) -> None:
@@ -281,7 +283,7 @@ def _read_list_scalar(draft: Draft, text: str, topic: Topic | None, item: Scalar
 def _add_marked(draft: Draft, text: str, topic: Topic, item: Scalar) -> None:
     """An item that may carry a mark of its own; only if its words stand in the source as they are."""
     if text[item.start : item.end].strip() == item.text.strip():
-        add_statement(draft, text, topic, (item.start, item.end))
+        add_statement(draft, text, topic, item.start, item.end)
     else:
         draft.add(
             Topic.NEXT if topic is Topic.TASKS else Topic.CONTEXT if topic is not Topic.NEXT else topic,

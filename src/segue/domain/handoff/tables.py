@@ -155,7 +155,7 @@ def _add_row(
         draft.others.append((heading, whole))
         return
     if topic in FILE_TOPICS or topic is Topic.CHECKS or topic is Topic.READING:
-        add_statement(draft, text, topic, (whole.start, whole.end))
+        add_statement(draft, text, topic, whole.start, whole.end)
         if topic is Topic.CHECKS:
             draft.others.append((heading, whole))
         return
@@ -163,7 +163,7 @@ def _add_row(
     if parts:
         draft.add(topic, whole, parts)
     else:
-        add_statement(draft, text, topic, (whole.start, whole.end))
+        add_statement(draft, text, topic, whole.start, whole.end)
 
 
 def _parts(topic: Topic, names: list[str], cells: list[Piece]) -> list[tuple[str, Piece]]:

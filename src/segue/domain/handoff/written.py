@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from segue.domain.handoff.assembly import assemble
-from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Entry, Piece
+from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Piece, Statement
 from segue.domain.handoff.files import files_told
 from segue.domain.handoff.markdown import MAX_BLOCKS
 from segue.domain.handoff.model import Handoff
@@ -77,22 +77,24 @@ def _read_form(
             return None
         topic = headings[heading]
         if topic is not None and lines:
-            draft.entries += _entries(topic, lines)
-    if any(says_nothing(entry.whole.text) or _says_more(entry, text) for entry in draft.entries):
-        return None
+            for statement in _statements(topic, lines):
+                if says_nothing(statement[0]) or _says_more(topic, statement, text):
+                    return None
+                draft.take(topic, statement)
     if render(assemble(text, [draft]).handoff).rstrip() != text.rstrip():
         return None
-    for entry in list(draft.of(Topic.DONE)):
-        files_told(draft, text, entry.whole.start, entry.whole.end)
+    for _, start, end, _ in draft.of(Topic.DONE):
+        files_told(draft, text, start, end)
     return draft
 
 
-def _says_more(entry: Entry, text: str) -> bool:
+def _says_more(topic: Topic, statement: Statement, text: str) -> bool:
     """True if an item names parts in other words than ours: then it is somebody else's."""
-    headline = dict(entry.parts).get(HEADLINES.get(entry.topic, ""), entry.whole)
-    if entry.topic not in PART_LABELS or "\n" not in headline.text or "```" in headline.text:
+    words, start, end, parts = statement
+    headline = dict(parts).get(HEADLINES.get(topic, ""), Piece(words, start, end))
+    if topic not in PART_LABELS or "\n" not in headline.text or "```" in headline.text:
         return False
-    return bool(parts_of(entry.topic, text, Piece(text[headline.start : headline.end], *headline[1:])))
+    return bool(parts_of(topic, text, text[headline.start : headline.end], *headline[1:]))
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[_Line]]]:
@@ -118,25 +120,25 @@ def _trimmed(lines: list[_Line]) -> list[_Line]:
     return lines[first:last]
 
 
-def _entries(topic: Topic, lines: list[_Line]) -> Iterator[Entry]:
+def _statements(topic: Topic, lines: list[_Line]) -> Iterator[Statement]:
     if topic in TEXT_TOPICS:
-        yield Entry(topic, _piece(lines, 0, 0))
+        yield (*_piece(lines, 0, 0), ())
         return
     item: list[_Line] = []
     for line in lines:
         if line.text.startswith("- ") and item:
-            yield _entry(topic, item)
+            yield _statement(topic, item)
             item = []
         item.append(line)
-    yield _entry(topic, item)
+    yield _statement(topic, item)
 
 
-def _entry(topic: Topic, lines: list[_Line]) -> Entry:
+def _statement(topic: Topic, lines: list[_Line]) -> Statement:
     bullet = _BULLET.match(lines[0].text)
     lead = bullet.end() if bullet else 0
     marks = [at for at, line in enumerate(lines) if at and not line.in_code and _LABELLED.match(line.text)]
     if topic not in PART_LABELS or not marks:
-        return Entry(topic, _piece(lines, lead, 2))
+        return (*_piece(lines, lead, 2), ())
     parts = [(HEADLINES[topic], _piece(lines[: marks[0]], lead, 2))]
     for at, stop in zip(marks, [*marks[1:], len(lines)], strict=True):
         label = _LABELLED.match(lines[at].text)
@@ -146,7 +148,7 @@ def _entry(topic: Topic, lines: list[_Line]) -> Entry:
             parts += [(name, each) for each in code_spans_in(value)]
         else:
             parts.append((name, value))
-    return Entry(topic, _piece(lines, lead, 2), tuple(parts))
+    return (*_piece(lines, lead, 2), parts)
 
 
 def _piece(lines: list[_Line], lead: int, indent: int) -> Piece:

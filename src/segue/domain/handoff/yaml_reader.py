@@ -18,6 +18,8 @@ from segue.domain.handoff.tree import (
     TooMuch,
 )
 
+_new = tuple.__new__
+# A named tuple's own constructor is written in Python.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -87,4 +89,4 @@ def _scalar(event: Any, source: str, offset: int) -> Scalar:
     elif style in ("|", ">"):
         begin = source.find("\n", begin, finish) + 1 or finish
     quoted = bool(style) and style in "'\"|>"
-    return Scalar(event.value, begin + offset, max(begin, finish) + offset, quoted)
+    return _new(Scalar, (event.value, begin + offset, max(begin, finish) + offset, quoted))

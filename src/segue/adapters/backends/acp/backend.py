@@ -36,7 +36,9 @@ class AcpBackend(AgentBackend):
     """Drives every agent that speaks the Agent Client Protocol."""
 
     Options = AcpOptions
-    capabilities = Capabilities(events=True, usage=True, tool_log=True, asks=True, mcp=True)
+    capabilities = Capabilities(
+        conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
+    )
 
     def __init__(self, *, sessions_dir: Path, patience: float = 5.0) -> None:
         super().__init__(sessions_dir=sessions_dir)

@@ -40,7 +40,9 @@ class OpenCodeBackend(AgentBackend):
     """Sessions by our own key; a file for each tells where it is and what it may do."""
 
     Options = OpenCodeOptions
-    capabilities = Capabilities(resume=True, events=True, usage=True, tool_log=True, asks=True, mcp=True)
+    capabilities = Capabilities(
+        resume=True, conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
+    )
 
     def __init__(self, *, sessions_dir: Path) -> None:
         super().__init__(sessions_dir=sessions_dir)
