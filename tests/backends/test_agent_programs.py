@@ -66,6 +66,7 @@ def test_what_segue_installed_counts_and_its_place_is_told_to_the_back_end(no_ag
     found = programs({"opencode": "/own/opencode", "goose": "/own/goose"})
     assert chosen(found) == ("opencode", "installed by Segue")
     assert found.complete("opencode", {"snapshot": True}) == {"snapshot": True, "program": "/own/opencode"}
+    assert found.complete("opencode", {"agent": "plan"}) == {"agent": "plan", "program": "/own/opencode"}
     assert found.complete("acp", {"agent": "goose"}) == {"agent": "goose", "command": ["/own/goose"]}
     assert found.complete("acp", {"agent": "gemini"}) == {"agent": "gemini"}
     assert found.complete("command", {"command": "x"}) == {"command": "x"}

@@ -1,4 +1,4 @@
-"""`segue agents doctor`: what it says of agents that work, that do not, that are not there; and the default."""
+"""`segue agents doctor`: agents that work, that do not, that are not there; and the default."""
 
 from __future__ import annotations
 
@@ -193,10 +193,10 @@ def test_a_run_names_the_agents_where_their_back_ends_differ(segue: Segue, proje
     (project / ".segue" / "catalog.yaml").write_text(
         "agents:\n"
         "  a: {backend: scripted, model: big, options: {actions: [{say: hello}]}}\n"
-        "  b: {options: {command: [cat]}}\n"
+        "  b: {}\n"
         "templates:\n  two: {on_bad_handoff: note, steps: [{agent: a}, {agent: b}]}\n"
     )
-    ran = segue("run", "two", "Mend it.", "--in-place", "--backend", "command")
+    ran = segue("run", "two", "Mend it.", "--in-place", "--command", "cat")
     assert ran.out.splitlines()[2:4] == [
         "a on scripted, named in its profile, model big",
         "b on command, set as the default back end",

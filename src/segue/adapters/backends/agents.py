@@ -94,7 +94,7 @@ class AgentPrograms:
     def complete(self, backend: str, options: Options) -> Options:
         """The options, with the place of the program where only Segue's own folder has it."""
         for known in AGENT_PROGRAMS:
-            if known.backend == backend and known.agent == options.get("agent") and not _names_one(options):
+            if known.backend == backend and known.agent in (None, options.get("agent")):
                 found = self._find(known, options)
                 return found.options if found else options
         return options

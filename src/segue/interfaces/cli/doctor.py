@@ -60,14 +60,17 @@ def show(found: Diagnosis, screen: Console) -> None:
         table.add_row(_mark(each), safe(each.name), safe(_number(each.version)), _words(each))
     screen.print(table)
     screen.print()
-    if found.default:
-        broken = [each for each in found.backends if each.name == found.default.name and not each.works]
-        yet = "; [yellow]it does not work yet, see above[/]" if broken else ""
-        screen.print(f"by default: [bold]{safe(found.default.name)}[/], {safe(found.default.why)}{yet}")
-    else:
-        screen.print(
-            "[yellow]by default: none[/], no agent program was found; run `segue agents install opencode`"
-        )
+    screen.print(f"by default: {_default(found)}", soft_wrap=True)
+
+
+def _default(found: Diagnosis) -> str:
+    from segue.interfaces.cli.output import safe
+
+    if found.default is None:
+        return "[yellow]none[/], no agent program was found; run `segue agents install opencode`"
+    broken = [each for each in found.backends if each.name == found.default.name and not each.works]
+    yet = "; [yellow]it does not work yet, see above[/]" if broken else ""
+    return f"[bold]{safe(found.default.name)}[/], {safe(found.default.why)}{yet}"
 
 
 def _mark(found: Finding) -> str:
