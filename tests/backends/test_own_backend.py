@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
 
+from segue.__main__ import LazyParts
 from segue.adapters.backends import BACKENDS, LoadedBackends, plugins
 from segue.domain.errors import BackendUnavailable
+from segue.interfaces.cli.app import run_cli
 from tests.cli.conftest import Ran
-
-pytest_plugins = ["tests.cli.conftest"]
 
 Segue = Callable[..., Ran]
 PAGE = (Path(__file__).parents[2] / "docs" / "back-ends.md").read_text(encoding="utf-8")
@@ -23,6 +24,18 @@ def example(language: str) -> str:
     """The page's only block in a language."""
     (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     return str(found)
+
+
+@pytest.fixture
+def segue(capsys: pytest.CaptureFixture[str]) -> Segue:
+    """Runs one command in this process."""
+
+    def run(*arguments: str) -> Ran:
+        code = run_cli(LazyParts(), list(arguments))
+        printed = capsys.readouterr()
+        return Ran(code=code, out=printed.out, err=printed.err)
+
+    return run
 
 
 @pytest.fixture
@@ -92,6 +105,14 @@ def test_its_options_are_checked_like_all_others(segue: Segue, catalog: Path) ->
     assert '"mood"' in ran.err
 
 
+NO_SUBCLASS = "my_wrong:MyBackend is no subclass of AgentBackend"
+HALF = """
+from segue.application.backends import AgentBackend
+class MyBackend(AgentBackend):
+    async def open(self, request): ...
+"""
+
+
 @pytest.mark.parametrize(
     ("place", "text", "said"),
     [
@@ -99,28 +120,11 @@ def test_its_options_are_checked_like_all_others(segue: Segue, catalog: Path) ->
         ("my_wrong:MyBackend", "", "module 'my_wrong' has no attribute 'MyBackend'"),
         ("my_wrong:", "", "module 'my_wrong' has no attribute ''"),
         (":MyBackend", "", "Empty module name"),
-        (
-            "my_wrong:MyBackend",
-            "class MyBackend:\n  pass\n",
-            "my_wrong:MyBackend is no subclass of AgentBackend",
-        ),
-        (
-            "my_wrong:MyBackend",
-            "def MyBackend():\n  pass\n",
-            "my_wrong:MyBackend is no subclass of AgentBackend",
-        ),
-        (
-            "my_wrong:MyBackend",
-            "class MyBackend(:\n",
-            "cannot be loaded from my_wrong:MyBackend: invalid syntax",
-        ),
+        ("my_wrong:MyBackend", "class MyBackend:\n  pass\n", NO_SUBCLASS),
+        ("my_wrong:MyBackend", "def MyBackend():\n  pass\n", NO_SUBCLASS),
+        ("my_wrong:MyBackend", "class MyBackend(:\n", "from my_wrong:MyBackend: invalid syntax"),
         ("my_wrong:MyBackend", "nonsense\n", "name 'nonsense' is not defined"),
-        (
-            "my_wrong:MyBackend",
-            "from segue.application.backends import AgentBackend\nclass MyBackend(AgentBackend):\n"
-            "  async def open(self, request): ...\n",
-            "my_wrong:MyBackend lacks abort, close, send, wait",
-        ),
+        ("my_wrong:MyBackend", HALF, "my_wrong:MyBackend lacks abort, close, send, wait"),
     ],
 )
 def test_a_wrong_one_is_one_clear_sentence(
@@ -149,10 +153,7 @@ def test_the_page_names_every_back_end_and_every_method() -> None:
 
     for name in BACKENDS:
         assert f"`{name}`" in PAGE
-    methods = [
-        name for name in vars(AgentBackend) if not name.startswith("_") and callable(vars(AgentBackend)[name])
-    ]
-    methods = [name for name in methods if name != "Options"]
+    methods = [name for name, value in vars(AgentBackend).items() if isfunction(value) and name[0] != "_"]
     assert len(methods) > 10
     for name in methods:
         assert re.search(rf"`{name}[`(]", PAGE), f"the page does not tell of {name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,8 @@ def test_what_segue_installed_is_found_by_its_place(
     from segue.adapters.installs import pinned_program
 
     pinned = pinned_program("opencode")
-    folder = (
-        project / "data" / "agents" / "opencode" / pinned.version / "node_modules" / pinned.package / "bin"
-    )
+    place = project / "data" / "agents" / "opencode" / pinned.version
+    folder = place / "node_modules" / pinned.package / "bin"
     folder.mkdir(parents=True)
     put(folder, "opencode")
     monkeypatch.setenv("SEGUE_DATA_DIR", str(project / "data"))
@@ -79,16 +79,19 @@ def test_what_segue_installed_is_found_by_its_place(
 
 async def test_the_choice_is_kept_with_the_run(tmp_path: Path, project: Path, no_agents: Path) -> None:
     put(no_agents, "codex")
-    wanted = Submission(prompt="x", template="quick_fix")
+    wanted = Submission(prompt="x", template="quick_fix", idempotency_key="first")
     async with build_test_segue(tmp_path, ScriptedBackend(), backend="auto") as segue:
         first = await segue.pipelines.submit(wanted)
         assert {agent.backend for agent in first.plan.agents.values()} == {"codex"}
         await segue.pipelines.abort(first.id)
-        put(no_agents, "opencode")
-    async with build_test_segue(tmp_path, ScriptedBackend(), backend="scripted") as segue:
-        assert (await segue.views.step(first.id, 1)).tries[0].backend == "codex"
-        second = await segue.pipelines.submit(wanted)
-        assert {agent.backend for agent in second.plan.agents.values()} == {"scripted"}
+    put(no_agents, "opencode")
+    async with build_test_segue(tmp_path, ScriptedBackend(), backend="auto") as segue:
+        again = await segue.pipelines.submit(wanted)
+        assert again.id == first.id
+        assert again.plan == first.plan
+        second = await segue.pipelines.submit(replace(wanted, idempotency_key=None))
+        assert {agent.backend for agent in second.plan.agents.values()} == {"opencode"}
+        await segue.pipelines.abort(second.id)
 
 
 def blocks() -> list[str]:
