@@ -62,8 +62,10 @@ def test_a_module_says_what_lives_in_it_and_is_short(path: Path) -> None:
 def test_the_public_face_is_exactly_this() -> None:
     assert sorted(segue.__all__) == [
         "Briefing",
+        "Evidence",
         "Extraction",
         "Handoff",
+        "Ledger",
         "OutputNotation",
         "Predecessor",
         "Problem",
@@ -77,6 +79,7 @@ def test_the_public_face_is_exactly_this() -> None:
         "render_context_header",
         "render_handoff",
         "rewrite_task_file",
+        "verify_claims",
     ]
     assert all(hasattr(segue, name) for name in segue.__all__)
 

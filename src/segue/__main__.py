@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from io import TextIOWrapper
 from pathlib import Path
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
     from segue.application.tools import AgentTools
+    from segue.domain.ledger import CommandRun, Evidence
     from segue.settings import Settings
 
 
@@ -71,6 +72,20 @@ class LazyParts:
         from segue.bootstrap import open_installer
 
         return open_installer(settings, say=say)
+
+    def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
+        """What changed in a repository."""
+        from segue.adapters.git import collect_evidence
+
+        return collect_evidence(folder, base, head)
+
+    def run_check(
+        self, command: str, folder: Path, *, seconds: float, pass_env: Collection[str]
+    ) -> CommandRun:
+        """A check command, run."""
+        from segue.adapters.checks import run_check
+
+        return run_check(command, folder, seconds=seconds, pass_env=pass_env)
 
 
 def main() -> None:

@@ -175,6 +175,19 @@ def test_a_file_that_was_only_touched_did_not_change(repo: Path) -> None:
     assert collect_evidence(repo, "HEAD").changes == {}
 
 
+def test_a_change_in_the_same_moment_as_the_commit_is_seen(repo: Path) -> None:
+    """Of the same size and age as what was committed: only the age of the index gives it away."""
+    moment = 1_700_000_000_000_000_000
+    git(repo, "config", "core.trustctime", "false")
+    write(repo, {"fast.txt": "one\n"})
+    os.utime(repo / "fast.txt", ns=(moment, moment))
+    base = commit(repo)
+    (repo / "fast.txt").write_bytes(b"two\n")
+    os.utime(repo / "fast.txt", ns=(moment, moment))
+    os.utime(repo / ".git/index", ns=(moment, moment))
+    assert set(collect_evidence(repo, base).changes) == {"fast.txt"}
+
+
 def test_a_repository_without_a_commit(tmp_path: Path) -> None:
     repo = new_repository(tmp_path / "repo")
     write(repo, {"a.py": "x\n"})

@@ -59,6 +59,8 @@ def read_changes(repository: Repository, diff: tuple[str, ...], index: Mapping[s
     )
     found = Changes(is_whole=not output.is_cut)
     _read_records(output.fields(), found)
+    if not found.changes:
+        return found
     hunks, is_whole = _read_hunks(repository, diff, index)
     counts = _count_old_lines(repository, found)
     for path, change in found.changes.items():

@@ -53,7 +53,7 @@ def collect_evidence(
     """
     repository = open_repository(folder, seconds=seconds)
     start = _resolve(repository, base)
-    tree = start or _empty_tree(repository)
+    tree = start or repository.empty_id("tree")
     before = _read_tree(repository, tree)
     if head is None:
         with own_index(repository) as index:
@@ -61,11 +61,11 @@ def collect_evidence(
             found = read_changes(repository, ("diff-index", tree), index)
             changes = settle_filtered(repository, found.changes, found.old_ids, index)
     else:
-        end = _resolve(repository, head) or _empty_tree(repository)
+        end = _resolve(repository, head) or repository.empty_id("tree")
         after = _read_tree(repository, end)
         found = read_changes(repository, ("diff-tree", "-r", tree, end), {})
         changes = found.changes
-    tip = _resolve(repository, head or "HEAD")
+    tip = start if head is None and base == "HEAD" else _resolve(repository, head or "HEAD")
     commits, _ = _commits(repository, [tip, f"^{start}"] if start else [tip]) if tip else ((), True)
     known, all_known = _commits(repository, ["--all", "--reflog", *([tip] if tip else [])])
     top = str(repository.top)
@@ -101,10 +101,6 @@ def _resolve(repository: Repository, revision: str | None) -> str | None:
     )
 
 
-def _empty_tree(repository: Repository) -> str:
-    return repository.run("hash-object", "-t", "tree", "--stdin", stdin=b"").text.decode("ascii").strip()
-
-
 def _read_tree(repository: Repository, revision: str) -> _State:
     output = repository.run("ls-tree", "-r", "-z", "--full-tree", revision)
     state = _State(is_whole=not output.is_cut)
@@ -125,6 +121,8 @@ def own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_INDEX:
                 raise RepositoryError(f"{original} is not an index that git wrote")
             shutil.copyfile(original, index)
+            # By its age git knows which files may have changed in the same moment as it was written.
+            os.utime(index, ns=(found.st_atime_ns, found.st_mtime_ns))
         except FileNotFoundError:
             pass  # nothing was ever added: an index that is not there is an empty one
         except OSError as error:
@@ -172,7 +170,7 @@ def _look_at_everything(repository: Repository, index: Mapping[str, str], state:
 
 def _add_to_index(repository: Repository, index: Mapping[str, str], names: Iterable[str]) -> None:
     """Untracked files, with an id that fits none of them: git will look at the files themselves."""
-    empty = repository.run("hash-object", "--stdin", stdin=b"").text.strip()
+    empty = repository.empty_id("blob").encode("ascii")
     lines = b"".join(
         (b"120000 " if Path(repository.top, name).is_symlink() else b"100644 ")
         + empty

@@ -8,6 +8,7 @@ first and emptied one by one. Git's own protection against repositories of other
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -94,10 +95,16 @@ class Repository:
     """The folder that was asked for: the top, or one below it."""
     git_dir: Path
     """Where its index lies."""
+    digest: str = "sha1"
+    """How ids are made: `sha1` or `sha256`."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """Settings that empty every filter which the configuration names."""
     seconds: float = SECONDS
     """How long one command may take."""
+
+    def empty_id(self, kind: str) -> str:
+        """The id of an empty `blob` or `tree`."""
+        return hashlib.new(self.digest, f"{kind} 0\0".encode(), usedforsecurity=False).hexdigest()
 
     @property
     def has_filters(self) -> bool:
@@ -154,10 +161,17 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
     """The repository that a folder belongs to; raises a `RepositoryError` if it belongs to none."""
     if not folder.is_dir():
         raise RepositoryError(f"there is no folder {folder}")
-    asked = ("rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
+    asked = (
+        "rev-parse",
+        "--is-inside-work-tree",
+        "--show-object-format",
+        "--show-toplevel",
+        "--absolute-git-dir",
+    )
     with _running(folder, asked, None, {}, (seconds, False)) as chunks:
         answer = b"".join(chunks)
     inside, _, rest = answer.partition(b"\n")
+    digest, _, rest = rest.partition(b"\n")
     if inside != b"true":
         raise RepositoryError(f"{folder} is not in the work tree of a git repository")
     top, _, git_dir = rest.removesuffix(b"\n").rpartition(b"\n")
@@ -166,15 +180,13 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
             f"the repository at {folder} has its work tree elsewhere, at {os.fsdecode(top)}"
         )
     found = Repository(
-        top=Path(os.fsdecode(top)), folder=folder, git_dir=Path(os.fsdecode(git_dir)), seconds=seconds
-    )
-    return Repository(
-        top=found.top,
+        top=Path(os.fsdecode(top)),
         folder=folder,
-        git_dir=found.git_dir,
-        filters=_settings(_emptied_filters(found), start=len(_SETTINGS)),
+        git_dir=Path(os.fsdecode(git_dir)),
+        digest=digest.decode("ascii"),
         seconds=seconds,
     )
+    return replace(found, filters=_settings(_emptied_filters(found), start=len(_SETTINGS)))
 
 
 def _emptied_filters(repository: Repository) -> list[tuple[str, str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from segue.domain.handoff.draft import Span
@@ -13,7 +15,7 @@ from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.paths import is_path, paths_in
 from segue.domain.handoff.rules_values import mend_value, outcome_of, places_of
 from segue.domain.ledger.evidence import LineRange
-from segue.domain.ledger.moods import is_about_plans, is_real, statements_in
+from segue.domain.ledger.moods import Quotes, is_about_plans, is_real, statements_in
 from segue.domain.ledger.told_files import file_claims_in
 from segue.domain.ledger.told_results import result_claims_in
 from segue.domain.ledger.values import Claim, ClaimKind
@@ -34,6 +36,7 @@ _PARTS = frozenset(
 )
 _RANGE = re.compile(r"(?<![\w.])L?(\d{1,7})\s*[-\u2013:]\s*L?(\d{1,7})(?![\w.])")
 _LINE = re.compile(r"L?(\d{1,7})")
+_BEHIND = re.compile(r"[`*_]*(?::|[ ]?[(,][ ]?(?:lines?|L)[ ]?)(\d{1,7}[-\u2013]L?\d{1,7})(?!\d)")
 _PATH_LINES = re.compile(r"(?::(\d{1,7})(?:[-\u2013](\d{1,7}))?|#L(\d{1,7})(?:-L?(\d{1,7}))?)$")
 _ARROW = re.compile(r"(.+?)\s+(?:->|=>|\u2192)\s+(.+)")
 _SAID_BEFORE = {
@@ -65,6 +68,12 @@ class _Reading:
     spans: Mapping[str, Span]
     source: str
     is_free: bool
+    quotes: Quotes | None
+    statements: list[tuple[int, int]]
+
+    def is_quoted(self, span: Span | None) -> bool:
+        """True if free text holds these words in code or in a quotation."""
+        return span is not None and self.quotes is not None and self.quotes.hold(span.start)
 
     def words(self, field: str, otherwise: str) -> tuple[str, Span | None]:
         """The words of a field as the agent wrote them, and where."""
@@ -82,13 +91,32 @@ def find_claims(record: Extraction | Handoff | None, source: str = "") -> tuple[
         handoff = record.handoff or Handoff()
     else:
         is_free, spans, handoff = False, {}, record or Handoff()
-    reading = _Reading(handoff=handoff, spans=spans, source=source, is_free=is_free)
+    quotes = Quotes(source) if is_free else None
+    reading = _Reading(
+        handoff=handoff,
+        spans=spans,
+        source=source,
+        is_free=is_free,
+        quotes=quotes,
+        statements=_statements(spans),
+    )
     found: dict[tuple[Any, ...], Claim] = {}
     for claim in _all_claims(reading):
         found.setdefault(_key(claim), claim)
         if len(found) >= MOST_CLAIMS:
             break
-    return tuple(found.values())
+    return _without_rivals(tuple(found.values()))
+
+
+def _without_rivals(claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """Several numbers of tests are those of parts, or of other times: none of them is that of the whole."""
+    numbers = {claim.count for claim in claims if claim.kind is ClaimKind.TESTS and claim.subject == "tests"}
+    if len(numbers - {None}) < 2:
+        return claims
+    return tuple(
+        replace(claim, is_partial=True) if claim.kind is ClaimKind.TESTS and claim.count else claim
+        for claim in claims
+    )
 
 
 def _key(claim: Claim) -> tuple[Any, ...]:
@@ -134,7 +162,7 @@ def _modified(reading: _Reading) -> Iterator[Claim]:
         if reading.is_free and span is not None:
             is_gone = is_gone and _is_marked(reading.source, span, "gone")
         kind = ClaimKind.DELETED if is_gone else ClaimKind.MODIFIED
-        lines = () if is_gone else _ranges(item.lines, item.path, single=True)
+        lines = () if is_gone else _ranges(item.lines or _lines_behind(reading, span), item.path, single=True)
         yield _file_claim(kind, item.path, text, field, span, lines)
 
 
@@ -152,11 +180,20 @@ def _is_told(reading: _Reading, span: Span | None) -> bool:
     """True if a file was read out of a statement: the statement itself is looked at, more carefully."""
     if span is None or not reading.is_free:
         return False
-    return any(
-        outer.start <= span.start and span.end <= outer.end and field.partition("[")[0] in _SENTENCES_OF
-        for field, outer in reading.spans.items()
-        if not field.startswith(("files_", "commands_run"))
-    )
+    at = bisect_right(reading.statements, span.start, key=itemgetter(0)) - 1
+    return at >= 0 and span.end <= reading.statements[at][1]
+
+
+def _statements(spans: Mapping[str, Span]) -> list[tuple[int, int]]:
+    """Where statements begin, and how far they and those before them reach."""
+    found: list[tuple[int, int]] = []
+    reach = -1
+    for start, end in sorted(
+        span for field, span in spans.items() if field.partition("[")[0] in _SENTENCES_OF - {"commands_run"}
+    ):
+        reach = max(reach, end)
+        found.append((start, reach))
+    return found
 
 
 def _is_marked(source: str, span: Span, mark: str) -> bool:
@@ -176,6 +213,14 @@ def _is_surely_new(reading: _Reading, span: Span | None) -> bool:
         return True
     heading = _heading_above(reading.source, span.start)
     return bool(_NEW_HEADING.search(heading)) and not _CHANGED_HEADING.search(heading)
+
+
+def _lines_behind(reading: _Reading, span: Span | None) -> str | None:
+    """`12-20` in a list that says `a.py:12-20` or `a.py (lines 12-20)`."""
+    if span is None or not reading.is_free:
+        return None
+    found = _BEHIND.match(reading.source, span.end)
+    return found[1] if found else None
 
 
 def _heading_above(source: str, at: int) -> str:
@@ -222,6 +267,10 @@ def _places(reading: _Reading) -> Iterator[Claim]:
         yield from _exists(reading, f"patterns_discovered[{at}]", "location", pattern.location, None)
 
 
+_APART = re.compile(
+    r"(?:^|[,;:(`\"]\s*|(?:^|\s)(?:in|at|see|files?|modules?|and|or|the|under|of|from)\s+)[`*\"]*$",
+    re.IGNORECASE,
+)
 _TO_COME = re.compile(
     r"\b(?:to be|will|once|not yet|should|new|missing|create|does not|doesn['\u2019]t|when|if|deleted"
     r"|removed)\b"
@@ -234,11 +283,19 @@ def _exists(
     if not place or _TO_COME.search(f"{place} {reason or ''}".lower()):
         return
     text, span = reading.words(f"{field}.{part}", place)
-    bare = place.strip().strip("`")
-    found = [bare] if is_path(_PATH_LINES.sub("", bare)) else [piece.text for piece in paths_in(place)]
-    for path in found:
-        if "://" not in path:
-            yield Claim(kind=ClaimKind.EXISTS, subject=path, text=text, field=field, span=span)
+    for path in _paths_of_place(place.strip().strip("`")):
+        yield Claim(kind=ClaimKind.EXISTS, subject=path, text=text, field=field, span=span)
+
+
+def _paths_of_place(place: str) -> list[str]:
+    """The paths in a field that names a place: all of it, or those that stand apart from its other words."""
+    if "://" in place:
+        return []
+    if not any(character.isspace() for character in place):
+        bare = _PATH_LINES.sub("", place)
+        is_one = is_path(bare) or ("/" in bare.strip("/@") and not bare.startswith("@") and "." in bare)
+        return [place] if is_one else []
+    return [piece.text for piece in paths_in(place) if _APART.search(place[: piece.start])]
 
 
 def _sentences(reading: _Reading) -> Iterator[Claim]:
@@ -250,6 +307,8 @@ def _sentences(reading: _Reading) -> Iterator[Claim]:
         if name == "commands_run":
             command = reading.handoff.commands_run[int(place.field[13:].partition("]")[0])].command
         span = reading.spans.get(place.field)
+        if reading.is_quoted(span):
+            continue
         if span and reading.source[span.start : span.end] == place.text:
             yield from _told(reading.source, span.start, span.end, place.field, command, span)
         else:
@@ -268,10 +327,7 @@ def _with_span(claim: Claim, source: str, around: Span | None) -> Claim:
     """A claim whose words were mended on reading, with the place where they stand as nearly as is known."""
     at = source.find(claim.text, around.start, around.end) if around and source else -1
     span = Span(at, at + len(claim.text)) if at >= 0 else around
-    return Claim(
-        kind=claim.kind, subject=claim.subject, text=claim.text, field=claim.field, span=span,
-        old_path=claim.old_path, exit_code=claim.exit_code, count=claim.count, is_partial=claim.is_partial,
-    )  # fmt: skip
+    return replace(claim, span=span)
 
 
 def _rest(reading: _Reading) -> Iterator[Claim]:
@@ -290,6 +346,7 @@ def _told(
     text: str, start: int, end: int, field: str, command: str | None, span: Span | None
 ) -> Iterator[Claim]:
     """The claims of the sentences in `text[start:end]`; with a place if `text` is the source."""
+    is_first = True
     for begin, stop in statements_in(text, start, end):
         sentence = text[begin:stop].rstrip()
         where = Span(begin, begin + len(sentence)) if span else None
@@ -307,5 +364,7 @@ def _told(
                 span=where,
                 count=told.number,
                 exit_code=told.exit_code,
-                is_partial=told.is_partial,
+                # What follows another sentence may be about what that one names.
+                is_partial=told.is_partial or (bool(told.number) and not told.is_whole and not is_first),
             )
+        is_first = False

@@ -163,8 +163,8 @@ def _lead(words: list[str]) -> int:
     if first == "timeout" and len(words) > 2:
         at = 1
         while at < len(words) - 1 and words[at].startswith("-"):
-            at += 1
-        return at + 1
+            at += 2 if words[at] in ("-k", "-s") else 1
+        return min(at + 1, len(words) - 1)
     if (
         first in _RUN_WITHIN
         and len(words) > 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from segue.domain.handoff.sentences import sentences_in
+from segue.domain.handoff.words import word_set
 
 _UNREAL = re.compile(
     r"\b(?:not|never|cannot|without|neither|nor|nobody|nothing|none|will|would|should|shall|must|may|might"
@@ -17,7 +19,7 @@ _UNREAL = re.compile(
     r"|last|upstream|someone|somebody|please|ensure|make sure|verify|check|confirm|so that|consider"
     r"|propose|proposed|suggest|suggested|recommend|recommended|asked|said|says|claims?|claimed|reported"
     r"|according|believe|believed|think|thought|assume|assumed|example|e\.g|such as|wish|goal|aim|remaining"
-    r"|pending|left|blocked|requires?|required|why|how|who|what|old|obsolete way|imagine|pretend"
+    r"|pending|left|blocked|requires?|required|why|how|who|what|old|maintain|keep|preserve|imagine"
     r"|nicht|noch|soll|sollte|wird|muss|kein|keine|wenn|falls|pas|no se|todav\u00eda|nunca"
     r")\b|n['\u2019]t\b"
 )
@@ -38,7 +40,16 @@ _LEAD = re.compile(
 )
 _UNTICKED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s*\[ \]")
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
-_CLAUSE = re.compile(r"\s*(?:;|\s[\u2014\u2013]\s|\s--\s|,? but |,? however,? |,? although |,? though )\s*")
+_CLAUSE = re.compile(
+    r"\s*(?:;|\s[\u2014\u2013]\s|\s--\s|,? (?<!all )(?<!everything )but "
+    r"|,? however,? |,? although |,? though )\s*",
+    re.IGNORECASE,
+)
+_RESTART = re.compile(
+    r"([\w.-]{1,40})[`)\]'\"]{0,2}[.!](\s)\s*(?=[`*]{0,3}(?:[\w.-]{1,80}/[\w.]|[\w-]{1,80}\.\w{1,5}\b"
+    r"|(?:flake8|ruff|mypy|eslint|pyright|tsc|lint)\b))"
+)
+_NO_ENDS = word_set("e.g i.e etc vs cf approx incl no z.b d.h bzw ca")
 LONGEST = 600
 """A longer sentence is not looked at."""
 
@@ -56,11 +67,50 @@ def is_about_plans(heading: str) -> bool:
 def statements_in(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence that may state a fact: no code, quotes, plans or open check boxes."""
     for begin, stop in _blocks(text, start, len(text) if end is None else end):
-        for first, last in sentences_in(text, begin, stop):
+        for first, last in _sentences(text, begin, stop):
             lead = _LEAD.match(text, first, last)
             at = lead.end() if lead else first
             if 0 < last - at <= LONGEST and "~~" not in text[at:last]:
                 yield at, last
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Sentences; a path or a tool may begin one with a small letter."""
+    for first, last in sentences_in(text, start, end):
+        begin = first
+        for stop in _RESTART.finditer(text, first, last):
+            if stop[1].casefold() not in _NO_ENDS:
+                yield begin, stop.start(2)
+                begin = stop.end()
+        yield begin, last
+
+
+class Quotes:
+    """Where a text is code or a quotation: what stands there was said by somebody else, or by a program."""
+
+    def __init__(self, text: str) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        fence, begin = "", 0
+        for first, last in _lines(text, 0, len(text)):
+            bare = text[first : min(last, first + 200)].strip()
+            if bare.startswith(("```", "~~~")):
+                after = _after_mark(fence, bare)
+                if fence and not after and "\n## " not in text[begin:first]:
+                    self._add(begin, last)
+                begin = begin if fence else first
+                fence = after
+            elif not fence and bare.startswith(">"):
+                self._add(first, last)
+
+    def _add(self, start: int, end: int) -> None:
+        self._starts.append(start)
+        self._ends.append(end)
+
+    def hold(self, at: int) -> bool:
+        """True if the character at `at` is in code or in a quotation."""
+        place = bisect_right(self._starts, at) - 1
+        return place >= 0 and at < self._ends[place]
 
 
 def clauses_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from segue.domain.ledger.evidence import Evidence
 
 _LINE_SUFFIX = re.compile(r"(?::\d+(?:[-,\u2013:]\d+)*|#L\d+(?:-L?\d+)?)$")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_RANGE = re.compile(r"\{\w+(?:-|\.\.)\w+\}")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_EXPANDED = 64
 EVERYWHERE = ""
@@ -100,7 +101,7 @@ class PathFinder:
         if not any(sign in wanted for sign in "*?{"):
             return None
         found: set[str] = set()
-        for each in _expanded(wanted):
+        for each in _expanded(_RANGE.sub("*", wanted)):
             pattern = re.compile(fnmatch.translate(each.replace("**/", "*").replace("**", "*")))
             found.update(path for path in self.known if pattern.match(path))
         return Match(paths=tuple(sorted(found)), wanted=wanted, is_many=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from functools import lru_cache
 from typing import Any
 
 from segue.domain.briefing.fencing import clean, neutralise_line
@@ -18,9 +21,9 @@ def corrections_of(ledger: Ledger) -> tuple[str, ...]:
 
     They are made for `brief(corrections=...)`. Words of the agent have lost their powers.
     """
-    lines = [f"{_quoted(entry.claim)} is not true: {_words(entry.because)}." for entry in ledger.refuted]
+    lines = [f"{_quoted(entry.claim)} is not true: {one_line(entry.because)}." for entry in ledger.refuted]
     if ledger.unmentioned:
-        named = listed((_words(path) for path in ledger.unmentioned), _MOST_PATHS)
+        named = listed((one_line(path) for path in ledger.unmentioned), _MOST_PATHS)
         lines.append(f"Changed, but mentioned nowhere: {named}.")
     return tuple(lines)
 
@@ -39,10 +42,10 @@ def render_ledger(ledger: Ledger, source: str = "") -> str:
     wide = max((len(row[0]) for row in rows), default=0)
     far = max((len(row[3]) for row in rows), default=0)
     lines = [
-        f"{row[0]:>{wide}} {row[1]} {row[2]:<12} {row[3]:<{far}}  {_words(entry.because)}".strip()
+        f"{row[0]:>{wide}} {row[1]} {row[2]:<12} {row[3]:<{far}}  {one_line(entry.because)}".strip()
         for row, entry in zip(rows, ledger.entries, strict=True)
     ]
-    lines += [f"! unmentioned  {_words(path)}" for path in ledger.unmentioned]
+    lines += [f"! unmentioned  {one_line(path)}" for path in ledger.unmentioned]
     return "\n".join([*lines, summarise(ledger)]) + "\n"
 
 
@@ -70,11 +73,11 @@ def ledger_as_dict(ledger: Ledger, source: str = "") -> dict[str, Any]:
 
 def describe(claim: Claim) -> str:  # noqa: PLR0911 (one way out for each verdict)
     """A claim in a few words: `created src/a.py`, `42 tests pass`."""
-    subject = _words(claim.subject)
+    subject = one_line(claim.subject)
     lines = ", ".join(f"{each.first}-{each.last}" for each in claim.lines)
     match claim.kind:
         case ClaimKind.RENAMED:
-            return f"renamed {_words(claim.old_path or '')} to {subject}"
+            return f"renamed {one_line(claim.old_path or '')} to {subject}"
         case ClaimKind.EXISTS:
             return f"{subject} exists"
         case ClaimKind.RAN:
@@ -96,7 +99,12 @@ def line_of(claim: Claim, source: str) -> int | None:
     """The line of the source in which a claim begins, counted from 1."""
     if claim.span is None or not source:
         return None
-    return source.count("\n", 0, claim.span.start) + 1
+    return bisect_left(_line_ends(source), claim.span.start) + 1
+
+
+@lru_cache(maxsize=2)
+def _line_ends(source: str) -> tuple[int, ...]:
+    return tuple(found.start() for found in re.finditer("\n", source))
 
 
 def _entry_as_dict(entry: Entry, source: str) -> dict[str, Any]:
@@ -120,12 +128,12 @@ def _entry_as_dict(entry: Entry, source: str) -> dict[str, Any]:
 
 
 def _quoted(claim: Claim) -> str:
-    said = _words(claim.text)
+    said = one_line(claim.text)
     named = describe(claim)
     return f'"{said}"' if claim.field.partition("[")[0] in ("", "what_was_done") else f'"{named}"'
 
 
-def _words(text: str) -> str:
+def one_line(text: str) -> str:
     """Words of others on one line, not too long, without powers; bytes that are no text become marks."""
     flat = neutralise_line(text[: 4 * _LONGEST])
     return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "\u2026"

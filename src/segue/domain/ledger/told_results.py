@@ -18,7 +18,7 @@ _STATE = r"(?:(?:are|is|all|now|still|were|was|have|has|both|again|currently|als
 _TESTS = re.compile(
     r"(?:(?P<n>\d[\d,]*)\s*(?:(?:/|of|out of)\s*(?P<m>\d[\d,]*))?\s+)?(?P<q>(?:[a-z_-]+\s+){0,4}?)"
     r"tests?(?P<files>\s+files?)?(?:\s+(?:suite|cases?|runs?))?(?:\s+\((?P<n2>\d+)(?:\s+tests?)?\))?"
-    rf"(?P<q2>\s+(?:in|for|of|on)\s+[^.;,]{{1,60}}?)?\s+{_STATE}{_FINE}\b"
+    rf"(?P<q2>\s+(?:in|for|of|on)\s+[^;,]{{1,60}}?)?\s+{_STATE}{_FINE}\b"
 )
 _PASSED = re.compile(
     r"(?<![\d./,:-])(?P<n>\d[\d,]*)\s*(?:/\s*(?P<m>\d+)\s*)?(?:tests?\s+)?(?:passed|passing)\b"
@@ -26,6 +26,7 @@ _PASSED = re.compile(
 _COUNTED = re.compile(
     r"\btests?:\s*(?:all\s+)?(?P<n>\d[\d,]*)\s*(?:/\s*(?P<m>\d+)\s*)?(?:pass|passed|passing|green)\b"
 )
+_BEHIND = re.compile(r"[\s:,(\u2014\u2013-]*(?:all\s+)?(?P<n>\d[\d,]*)\s*(?:tests?|passed|passing)\b")
 _NO_FAILURES = re.compile(r"\bno (?:failing tests?|tests? failures?|tests? fail(?:ed|ing)?)\b")
 _WHOLE = word_set(
     "all the our full whole entire every of total automated and now still verified confirmed checked that "
@@ -62,21 +63,24 @@ _NONE = re.compile(
 )
 _EXIT = re.compile(
     rf"{_C}\s*(?:(?:now|still|also|again)\s+)?[\s:=>\u2192(\u2014\u2013-]*"
-    r"(?:exits?|exited|returns?|returned|ended|finished|rc)?\s*(?:with\s+)?(?:an?\s+)?(?:exit\s+)?(?:code|status)?\s*[:=]?\s*"
-    r"(?P<code>\d{1,3})\b(?!\s*(?:tests?|passed|files?|errors?|warnings?))"
+    r"(?:(?:exits?|exited|rc)(?:\s+with)?(?:\s+(?:code|status))?"
+    r"|(?:returns?|returned|ends?|ended|finished)\s+(?:with\s+)?(?:an?\s+)?(?:exit\s+)?(?:code|status))"
+    r"\s*[:=]?\s*(?P<code>\d{1,3})\b(?![.,]?\d)(?!\s*(?:tests?|passed|files?|errors?|warnings?))"
 )
-_EXIT_WORDS = re.compile(r"exit|return|ended|finished|rc\b|code|status")
 _WENT_WELL = re.compile(
     rf"{_C}\s*(?:(?:now|still|also|again)\s+)?"
     r"(?:is\s+|was\s+|ran\s+|runs\s+|exits\s+|exited\s+|comes back\s+|completes\s+)?"
     r"(?:pass(?:es|ed)|succeeds|succeeded|successful(?:ly)?|clean(?:ly)?|green)\b"
 )
 _COMMIT = re.compile(
-    r"\b(?:committed(?:\s+(?:it|them|this|that|everything|all|the\s+\w+|the\s+work|my\s+work|changes|all\s+changes))?"
-    r"\s+(?:as|in|under)|^commit(?:\s+(?:id|hash|sha))?:)\s*(?:commit\s+)?[`*(\[]{0,2}(?P<sha>[0-9a-f]{7,40})\b"
+    r"\bcommitted(?:\s+(?:it|them|this|that|everything|all|the\s+\w+|my\s+work|changes|all\s+changes))?"
+    r"\s+(?:as|in|under)\s*(?:commit\s+)?[`*(\[]{0,2}(?P<sha>[0-9a-f]{7,40})\b"
 )
-
-
+_ALL = word_set("all every full whole entire")
+_LABELS = word_set(
+    "tests test total result results status state current verification testing pytest suite now"
+)
+_NAME = re.compile(r"[a-z][\w./-]*")
 _CUES = re.compile(
     r"test|pass|clean|green|exit|error|issue|warning|success|succeed|commit|problem|build|\u27ea|`"
 )
@@ -92,6 +96,7 @@ class ResultClaim(NamedTuple):
     number: int | None = None
     exit_code: int | None = None
     is_partial: bool = False
+    is_whole: bool = False
 
 
 def result_claims_in(sentence: str) -> Iterator[ResultClaim]:
@@ -99,11 +104,20 @@ def result_claims_in(sentence: str) -> Iterator[ResultClaim]:
     if not _CUES.search(sentence.lower()):
         return
     sentence = " ".join(sentence.split())
+    named = [found[1] for found in _CODE.finditer(sentence) if is_command(found[1])]
     clauses = list(clauses_in(sentence, 0, len(sentence)))
     for at, (start, end) in enumerate(clauses):
         rest = sentence[clauses[at + 1][0] : clauses[at + 1][1]].lower() if at + 1 < len(clauses) else ""
         takes_back = bool(_LIMITS.search(rest) or _HARM.search(_NO_HARM.sub("", rest)))
-        yield from _of_clause(sentence[start:end], start, is_final=not takes_back)
+        for claim in _of_clause(sentence[start:end], start, is_final=not takes_back):
+            yield _of_command(claim, named) if claim.kind is ClaimKind.TESTS else claim
+
+
+def _of_command(claim: ResultClaim, named: list[str]) -> ResultClaim:
+    """Tests of a sentence that names a command are the tests of that command."""
+    if claim.subject != "tests" or not named:
+        return claim
+    return claim._replace(subject=named[0], is_partial=claim.is_partial or len(named) > 1)
 
 
 def _of_clause(clause: str, offset: int, *, is_final: bool) -> Iterator[ResultClaim]:
@@ -125,7 +139,7 @@ def _of_clause(clause: str, offset: int, *, is_final: bool) -> Iterator[ResultCl
 
 def _exits(masked: str, codes: list[re.Match[str]], offset: int, length: int) -> Iterator[ResultClaim]:
     for match in _EXIT.finditer(masked):
-        if _EXIT_WORDS.search(match[0]) and is_real(masked[: match.start()], masked[match.end() :]):
+        if is_real(masked[: match.start()], masked[match.end() :]):
             yield ResultClaim(
                 ClaimKind.RAN, codes[int(match[1])][1], offset, offset + length, exit_code=int(match["code"])
             )
@@ -151,20 +165,47 @@ def _tests(masked: str, codes: list[re.Match[str]], offset: int, length: int) ->
         before = masked[: match.end("q") if "q" in groups else match.start()]
         if (total is not None and total != count) or not is_real(before, after):
             return
-        words = set((groups.get("q") or "").split())
-        # Words before a bare `42 passed` may name the part that it speaks of.
-        lead = "" if pattern is not _PASSED else masked[: match.start()]
-        partial = bool(
-            words - _WHOLE
-            or groups.get("q2")
-            or groups.get("files")
-            or _PARTLY.search(after.split(",")[0])
-            or set(re.findall(r"[a-z]+", lead)) - _WHOLE
-            or len(codes) > 1
-        )
+        if count is None and (behind := _BEHIND.match(after)):
+            count = _number(behind["n"])
+            after = after[behind.end() :]
+        part = _part_of(masked[: match.start()], match, after)
+        if part is None:
+            return
         count = None if groups.get("files") else count
-        yield ResultClaim(ClaimKind.TESTS, subject, offset, offset + length, number=count, is_partial=partial)
+        yield ResultClaim(
+            ClaimKind.TESTS,
+            subject,
+            offset,
+            offset + length,
+            number=count,
+            is_partial=part or len(codes) > 1 or len(set(_PASSED.findall(masked))) > 1,
+            is_whole=_says_all(masked[: match.start()], match),
+        )
         return
+
+
+def _says_all(lead: str, match: re.Match[str]) -> bool:
+    """True if words say that no test is left out: `all 42 tests`, `42/42`, `the test suite`."""
+    groups = match.groupdict()
+    near = {*lead.split()[-1:], *(groups.get("q") or "").split(), *match[0].split()}
+    return bool(near & _ALL) or "suite" in match[0] or bool(groups.get("m"))
+
+
+def _part_of(lead: str, match: re.Match[str], after: str) -> bool | None:
+    """Whether a claim about tests speaks of a part of them only; none if it may not be about tests at all."""
+    groups = match.groupdict()
+    others = set(_NAME.findall(lead)) - _WHOLE - _LABELS
+    if others and "test" not in match[0] and "test" not in lead:
+        return None
+    labelled = set(_NAME.findall(lead.rpartition(":")[0])) - _WHOLE - _LABELS
+    return bool(
+        set((groups.get("q") or "").split()) - _WHOLE
+        or groups.get("q2")
+        or groups.get("files")
+        or _PARTLY.search(after.split(",", maxsplit=1)[0])
+        or labelled
+        or (others and not _says_all(lead, match))
+    )
 
 
 def _clean(masked: str, offset: int, length: int) -> Iterator[ResultClaim]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from segue.domain.ledger.commandlines import is_same, is_within, programs_of, purposes_of, read_line
 from segue.domain.ledger.evidence import CommandRun, Evidence
 from segue.domain.ledger.runners import TestSummary, summaries_in
@@ -32,7 +30,7 @@ def judge_command(claim: Claim, evidence: Evidence) -> Finding:  # noqa: PLR0911
     if claim.exit_code == 0 and any(_all_went_well(run) for run in around):
         return confirmed(f"the log of the agent shows {name} in a line that ended with 0")
     ended = [run for run in logged if run.exit_code is not None and _is_plain(run)]
-    if ended and not around:
+    if ended and not around and evidence.is_log_whole:
         return refuted(f"{_whose(ended[-1])} {name} ended with {ended[-1].exit_code}, not {claim.exit_code}")
     if own and claim.exit_code == 0:
         return refuted(f"{_whose(own[-1])} {name} ended with {own[-1].exit_code}, not 0")
@@ -79,11 +77,11 @@ def _judge_count(count: int, summaries: list[TestSummary], checks: int, *, is_pa
         passed=sum(each.passed for each in summaries), left_out=sum(each.left_out for each in summaries)
     )
     if whole.may_be(count) or any(each.may_be(count) for each in summaries):
-        return confirmed(f"{count} tests passed when Segue ran them")
+        return confirmed(f"{_tests(count)} passed in the run of Segue")
     if is_partial and count <= whole.passed:
-        return confirmed(f"{whole.passed} tests passed when Segue ran them, the {count} among them")
+        return confirmed(f"{_tests(whole.passed)} passed in the run of Segue, the {count} among them")
     if count > whole.passed + whole.left_out or (len(summaries) == 1 and checks == 1):
-        return refuted(f"{whole.passed} tests passed when Segue ran them, not {count}")
+        return refuted(f"{_tests(whole.passed)} passed in the run of Segue, not {count}")
     return unverifiable(f"{len(summaries)} test runs passed {whole.passed} tests in all, not {count}")
 
 
@@ -140,12 +138,14 @@ def judge_outcome(evidence: Evidence) -> Finding:
         return unverifiable(f"the check {_shown(silent[0].command)} {_fault(silent[0])}")
     if not evidence.checks:
         return unverifiable("the step has no checks")
-    return confirmed(f"{_count(evidence.checks)} passed when Segue ran them")
+    number = len(evidence.checks)
+    if number == 1:
+        return confirmed("the only check passed when Segue ran it")
+    return confirmed(f"all {number} checks passed when Segue ran them")
 
 
-def _count(checks: Iterable[CommandRun]) -> str:
-    number = len(tuple(checks))
-    return "the only check" if number == 1 else f"all {number} checks"
+def _tests(number: int) -> str:
+    return "1 test" if number == 1 else f"{number} tests"
 
 
 def _tells(run: CommandRun) -> bool:

@@ -47,7 +47,7 @@ def verify_claims(
         finding = _judge(claim, evidence, files)
         entries.append(Entry(claim=claim, verdict=finding.verdict, because=finding.because))
     return Ledger(
-        entries=tuple(entries), unmentioned=unmentioned_paths(handoff, source, evidence, passed_over)
+        entries=tuple(entries), unmentioned=unmentioned_paths(handoff, source, evidence, claims, passed_over)
     )
 
 

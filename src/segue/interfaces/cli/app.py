@@ -7,11 +7,18 @@ from typing import Annotated
 
 import typer
 
-from segue.domain.errors import CatalogError, InvalidRequest, SegueError, SettingsError, UnknownName
+from segue.domain.errors import (
+    CatalogError,
+    InvalidRequest,
+    RepositoryError,
+    SegueError,
+    SettingsError,
+    UnknownName,
+)
 from segue.interfaces.cli import agents, catalog, demo, handoff, init, mcp, pipelines, results, run, serve
 from segue.interfaces.cli.parts import Parts, parts_of
 
-_MISUSE = (CatalogError, InvalidRequest, SettingsError, UnknownName)
+_MISUSE = (CatalogError, InvalidRequest, RepositoryError, SettingsError, UnknownName)
 """What the user wrote is wrong: exit code 2. Everything else that fails: 1."""
 
 app = typer.Typer(

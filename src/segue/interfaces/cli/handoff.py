@@ -11,6 +11,7 @@ from segue.interfaces.cli import (
     handoff_lint,
     handoff_new,
     handoff_rules,
+    handoff_verify,
 )
 
 app = typer.Typer(help="Read, check, convert and pass on handoff documents.", no_args_is_help=True)
@@ -20,3 +21,4 @@ app.command("convert")(handoff_convert.convert)
 app.command("new")(handoff_new.new)
 app.command("rules")(handoff_rules.rules)
 app.command("brief")(handoff_brief.brief)
+app.command("verify")(handoff_verify.verify)

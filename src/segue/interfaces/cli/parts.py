@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
     from segue.application.tools import AgentTools
+    from segue.domain.ledger import CommandRun, Evidence
 
 
 class CliSettings(Protocol):
@@ -102,6 +103,16 @@ class Parts(Protocol):
 
     def installer(self, settings: CliSettings, *, say: Callable[[str], None]) -> ProgramInstaller:
         """Installs agent programs into Segue's own folder, and says what it is at."""
+        ...
+
+    def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
+        """What changed in a repository."""
+        ...
+
+    def run_check(
+        self, command: str, folder: Path, *, seconds: float, pass_env: Collection[str]
+    ) -> CommandRun:
+        """A check command, run."""
         ...
 
     @property

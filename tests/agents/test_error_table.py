@@ -1,0 +1,130 @@
+"""The error table: whatever goes wrong, the step says why in a sentence, its session is gone, nothing hangs.
+
+These tests write docs/errors.md: SEGUE_WRITE_DOCS=1 ./do test all tests/agents/test_error_table.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from segue.application.app import Segue
+from segue.application.pipelines import Submission
+from segue.application.views import PipelineDetail
+from segue.bootstrap import open_segue
+from segue.settings import Settings
+from segue.testing import ScriptedModel, follow_to_end
+from tests.agents.faults import FAULTS, PLAN, Fault, agent_processes, catalog_of, stem
+from tests.agents.rig import Rig
+from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
+NOWHERE = "http://127.0.0.1:9"
+
+
+@asynccontextmanager
+async def running(tmp_path: Path) -> AsyncIterator[Segue]:
+    """A Segue with the real back ends."""
+    settings = Settings(data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=150)
+    async with open_segue(settings) as segue:
+        await segue.start()
+        yield segue
+
+
+async def suffer(
+    segue: Segue, fault: Fault, number: int, project: Path, rig: Rig, model: ScriptedModel
+) -> PipelineDetail:
+    """Run the pipeline of one fault to its end."""
+    wanted = Submission(
+        template=f"fault{number}", prompt="Do it.", title=fault.name, working_dir=str(project)
+    )
+    pipeline_id = (await segue.pipelines.submit(wanted)).id
+    ending = asyncio.create_task(follow_to_end(segue, pipeline_id))
+    await fault.act(segue, pipeline_id, rig, model)
+    async with asyncio.timeout(200):
+        return await ending
+
+
+@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: str) -> None:
+    with ScriptedModel(PLAN) as model:
+        rig = MAKERS[name](tmp_path / "home", model.url)
+        down = MAKERS[name](tmp_path / "down", NOWHERE)
+        project = make_project(tmp_path / "project", catalog_of(rig, down, profile_of))
+        async with running(tmp_path) as segue:
+            quiet = [(n, fault) for n, fault in enumerate(FAULTS) if fault.act.__name__ == "nothing"]
+            ended = dict(
+                zip(
+                    [n for n, _ in quiet],
+                    await asyncio.gather(
+                        *(suffer(segue, fault, n, project, rig, model) for n, fault in quiet)
+                    ),
+                    strict=True,
+                )
+            )
+            for n, fault in enumerate(FAULTS):  # these need the agent for themselves
+                if n not in ended:
+                    model.requests.clear()
+                    ended[n] = await suffer(segue, fault, n, project, rig, model)
+            for _, backend in [segue.backends.get(rig.backend, "")]:
+                assert list(await backend.leftovers()) == [], "every session is gone"
+        await all_gone(rig)
+    rows = [(FAULTS[n].name, found) for n, found in sorted(ended.items())]
+    for what, found in rows:
+        check(what, found)
+    compare_with_page(name, rows, rig)
+
+
+async def all_gone(rig: Rig) -> None:
+    """No process of the agent is left once Segue has stopped."""
+    async with asyncio.timeout(30):
+        while left := agent_processes(rig):
+            await asyncio.sleep(0.2)
+            assert all(isinstance(process, psutil.Process) for process in left)
+
+
+def check(fault: str, found: PipelineDetail) -> None:
+    step = found.steps[0]
+    if found.status == "done":
+        assert fault in ("permission denied", "agent or server killed", "429, too many requests"), fault
+        return
+    reason = step.error_message or ""
+    assert found.status == ("aborted" if fault.startswith("abort") else "failed"), (fault, reason)
+    assert reason, fault
+    assert "\n" not in reason, (fault, reason)
+    assert len(reason) < 700, (fault, reason)
+    assert "Traceback" not in reason, (fault, reason)
+    assert "timed out after" not in reason, (fault, reason)
+
+
+def section(name: str, rows: Sequence[tuple[str, PipelineDetail]], rig: Rig) -> str:
+    lines = [f"## `{name}`", "", "| what goes wrong | the step | why, in one sentence |", "|---|---|---|"]
+    for fault, found in rows:
+        step = found.steps[0]
+        said = stem(step.error_message or "", rig).replace("|", "\\|")
+        if found.status == "done":
+            said = (
+                f"(goes on in attempt {step.attempts})"
+                if step.attempts > 1
+                else "(the agent is told, and goes on)"
+            )
+        lines.append(f"| {fault} | {step.status} | {said} |")
+    return "\n".join(lines) + "\n"
+
+
+def compare_with_page(name: str, rows: Sequence[tuple[str, PipelineDetail]], rig: Rig) -> None:
+    """The page says what happened here; with SEGUE_WRITE_DOCS it is made to."""
+    wanted = section(name, rows, rig)
+    head, *parts = PAGE.read_text(encoding="utf-8").split("\n## ")
+    sections = {part.partition("\n")[0].strip("`"): f"## {part.strip()}\n" for part in parts}
+    if os.environ.get("SEGUE_WRITE_DOCS"):
+        sections[name] = wanted
+        ordered = [sections[each] for each in MAKERS if each in sections]
+        PAGE.write_text("\n".join([head.rstrip() + "\n", *ordered]), encoding="utf-8")
+    assert sections.get(name) == wanted, f"docs/errors.md is out of date for {name}:\n{wanted}"
