@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -40,6 +41,21 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     return folder
+
+
+def make_repository(folder: Path) -> Path:
+    """A git repository with one commit."""
+    identity = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+    (folder / "old.py").write_text("OLD = 1\n")
+    for arguments in (["init", "-q", "-b", "main"], ["add", "old.py"], ["commit", "-qm", "Begin"]):
+        subprocess.run(["git", *identity, *arguments], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    """The project folder as a git repository with one commit: runs there have a worktree each."""
+    return make_repository(project)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from segue.application.app import Segue
 from segue.testing import ScriptedModel, cut, empty, error, overflow, say, script, shell, turn
 from tests.agents.rig import Rig
 
-LONG = " ".join(f"word{number}" for number in range(2000))
+LONG = " ".join(f"word{number}" for number in range(500))
 HANDOFF = "## What Was Done\n- Tried it.\n\n## Next Agent Context\nGo on."
 
 PLAN = script(

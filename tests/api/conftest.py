@@ -26,7 +26,7 @@ def backend() -> ScriptedBackend:
 
 
 @pytest.fixture
-async def segue(tmp_path: Path, project: Path, backend: ScriptedBackend) -> AsyncIterator[Segue]:
+async def segue(tmp_path: Path, repository: Path, backend: ScriptedBackend) -> AsyncIterator[Segue]:
     """A running Segue."""
     async with build_test_segue(tmp_path, backend) as running:
         yield running

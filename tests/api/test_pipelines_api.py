@@ -9,6 +9,7 @@ import httpx
 
 from segue.application.app import Segue
 from segue.testing import ScriptedBackend, follow_to_end
+from tests.conftest import make_repository
 
 QUICK_FIX = {"template": "quick_fix", "title": "Fix login bug", "prompt": "The login button is broken."}
 ENDLESS = {"custom_steps": [{"agent": "qa", "description": "Wait."}], "prompt": "Wait."}
@@ -190,6 +191,7 @@ async def test_a_project_s_own_catalog_counts_for_its_folder(
 ) -> None:
     other = tmp_path / "other"
     (other / ".segue").mkdir(parents=True)
+    make_repository(other)
     (other / ".segue" / "catalog.yaml").write_text("templates: {mine: {steps: [{agent: developer}]}}")
     wanted = {"template": "mine", "prompt": "x"}
     assert_problem(await client.post("/pipelines", json=wanted), 422, "mine")

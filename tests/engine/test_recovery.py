@@ -80,7 +80,9 @@ async def test_if_all_steps_are_done_the_pipeline_is_done_and_no_agent_runs(
     assert after.received == {}
 
 
-async def test_a_pipeline_that_was_saved_but_never_started_is_started(tmp_path: Path, project: Path) -> None:
+async def test_a_pipeline_that_was_saved_but_never_started_is_started(
+    tmp_path: Path, repository: Path
+) -> None:
     idle = ScriptedBackend({"developer": [{"delay": 600}]})
     async with build_test_segue(tmp_path, idle, policy=WorkerPolicy(room=1)) as segue:
         await segue.pipelines.submit(QUICK_FIX)

@@ -14,6 +14,7 @@ import httpx
 import psutil
 import pytest
 
+from tests.conftest import make_repository
 from tests.serving import ServedSegue, write_catalog
 
 CATALOG = """
@@ -87,6 +88,7 @@ def test_the_examples_of_the_documentation_work_as_they_are_typed(served: Served
 
 
 def test_one_abort_stops_one_pipeline_with_every_process_of_its_agent(served: ServedSegue) -> None:
+    make_repository(served.project)
     one = served.submit(template="wait", prompt="Wait.")["id"]
     of_one = agents_of(1, served)
     other = served.submit(template="wait", prompt="Wait.")["id"]

@@ -197,7 +197,7 @@ async def test_every_move_leaves_its_mark_in_order(tmp_path: Path, project: Path
     ]
 
 
-async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, project: Path) -> None:
+async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, repository: Path) -> None:
     backend = ScriptedBackend({"developer": [{"delay": 1.5}, GOOD], "senior_reviewer": [GOOD]})
     async with build_test_segue(tmp_path, backend) as segue:
         one = await segue.pipelines.submit(QUICK_FIX)
@@ -214,7 +214,7 @@ async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, project: 
         assert (await follow_to_end(segue, other.id)).status is PipelineStatus.DONE
 
 
-async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, project: Path) -> None:
+async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, repository: Path) -> None:
     from segue.application.workers import WorkerPolicy
 
     backend = ScriptedBackend({"developer": [{"delay": 0.05}, GOOD]})

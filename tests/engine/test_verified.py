@@ -31,16 +31,6 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.decode()
 
 
-@pytest.fixture
-def repository(project: Path) -> Path:
-    """The project as a git repository with one commit."""
-    git(project, "init", "-q", "-b", "main")
-    (project / "old.py").write_text("OLD = 1\n")
-    git(project, "add", ".")
-    git(project, "commit", "-qm", "Begin")
-    return project
-
-
 def say(record: Mapping[str, Any]) -> dict[str, str]:
     return {"say": f"## Handoff\n\n```json\n{json.dumps(record)}\n```\n"}
 

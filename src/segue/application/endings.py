@@ -26,7 +26,7 @@ class Limits:
 
     step_timeout: float = 600.0
     """Seconds a step may take unless its template or profile says otherwise."""
-    open_timeout: float = 60.0
+    open_timeout: float = 180.0
     """Seconds a back end may take to open a session or to take a message."""
     stop_timeout: float = 30.0
     """Seconds a back end may take to abort or close a session."""

@@ -93,5 +93,5 @@ def init(
     except OSError as error:
         raise SegueError(f"cannot write {folder}: {error.strerror}") from error
     typer.echo('next: segue run ask "Say hello"     # the sample agent of catalog.yaml, without a model')
-    typer.echo("then: segue agents doctor               # which agents work here")
-    typer.echo('and:  segue run quick_fix "..."         # the built-in agents, on the first that is found')
+    typer.echo("then: segue agents doctor           # which agents work here")
+    typer.echo('and:  segue run quick_fix "..."     # the built-in agents, on the first that is found')

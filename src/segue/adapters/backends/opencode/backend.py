@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ from segue.domain.usage import Usage
 
 _SERVER = "server-"
 """Before the name of a server that is left over, among the sessions that are."""
+_AT_ONCE = 3
+"""So many sessions are opened side by side: each may make the server begin to work in a new directory."""
 
 
 class OpenCodeBackend(AgentBackend):
@@ -50,6 +53,7 @@ class OpenCodeBackend(AgentBackend):
         self._records = Records(self._root / "sessions")
         self._links = Links(self._root / "servers")
         self._turns: dict[str, Turn] = {}
+        self._beginning = asyncio.Semaphore(_AT_ONCE)
 
     async def open(self, request: SessionRequest) -> str:
         """Find or open the session that carries the key."""
@@ -59,8 +63,9 @@ class OpenCodeBackend(AgentBackend):
         session = Session(await self._links.get(record.place, record.server), record)
         try:
             if record.id is None:
-                await opening.connect_tools(session, request.tools)
-                opened = await opening.open_session(session, request, options)
+                async with self._beginning:
+                    await opening.connect_tools(session, request.tools)
+                    opened = await opening.open_session(session, request, options)
                 self._records.write(record.model_copy(update={"id": opened}))
             else:
                 await session.info()
@@ -144,6 +149,14 @@ class OpenCodeBackend(AgentBackend):
             await opening.disconnect_tools(there)
             await there.delete()
         self._records.remove(session)
+        if there is not None and not self._in_use(there.record):
+            # Else the server keeps what it has read of the directory, some 60 MB, until it ends.
+            await there.post("/instance/dispose")
+
+    def _in_use(self, record: SessionRecord) -> bool:
+        """Whether another session works in the same directory."""
+        others = map(self._records.read, self._records.keys())
+        return any(other is not None and other.directory == record.directory for other in others)
 
     async def usage(self, session: str) -> Usage | None:
         """The totals of the session and of those it started."""

@@ -11,7 +11,7 @@ import httpx
 
 from segue.adapters.backends.opencode.errors import Unreachable, from_http, one_line
 
-_SHORT_SECONDS = 30.0
+SHORT_SECONDS = 30.0
 _SILENCE_SECONDS = 35.0
 """A heartbeat comes every ten seconds; a stream that is silent for longer is taken for dead."""
 
@@ -34,7 +34,7 @@ class Client:
         self._http = httpx.AsyncClient(
             base_url=address.url,
             auth=(address.username, address.password) if address.password else None,
-            timeout=_SHORT_SECONDS,
+            timeout=SHORT_SECONDS,
             trust_env=False,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
         )
@@ -47,7 +47,7 @@ class Client:
         directory: str | None = None,
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, str] | None = None,
-        timeout: float = _SHORT_SECONDS,
+        timeout: float = SHORT_SECONDS,
     ) -> Any:
         """One call and its answer; `Unreachable` if there is none in time."""
         params = {**(query or {}), **({"directory": directory} if directory else {})}
@@ -70,7 +70,7 @@ class Client:
 
     async def events(self) -> AsyncIterator[dict[str, Any]]:
         """What happens on the server, in all directories; ends or raises when it breaks off."""
-        waiting = httpx.Timeout(_SHORT_SECONDS, read=_SILENCE_SECONDS)
+        waiting = httpx.Timeout(SHORT_SECONDS, read=_SILENCE_SECONDS)
         try:
             async with self._http.stream("GET", "/global/event", timeout=waiting) as response:
                 if not response.is_success:

@@ -16,7 +16,10 @@ from segue.domain.errors import BackendUnavailable, describe_known
 
 KEY = "segue_key"
 """Where the metadata of a session carries our key."""
-_TOOLS_MILLISECONDS = 30_000
+_TOOLS_MILLISECONDS = 60_000
+_SECONDS = 90.0
+"""How long a call may take here: with the first one OpenCode begins to work in a directory, which takes long
+when many begin at once."""
 
 
 def tool_server_name(request: SessionRequest) -> str | None:
@@ -36,13 +39,13 @@ async def open_session(session: Session, request: SessionRequest, options: OpenC
         "metadata": {KEY: request.key},
         "permission": await rules_of(session, agent),
     }
-    created = await session.post("/session", body)
+    created = await session.post("/session", body, seconds=_SECONDS)
     return str(created["id"])
 
 
 async def rules_of(session: Session, agent: Mapping[str, Any] | None) -> list[Mapping[str, str]]:
     """The session's rules in OpenCode's words."""
-    servers = await session.get("/mcp")
+    servers = await session.get("/mcp", seconds=_SECONDS)
     others = [_safe(name) for name in servers if name != session.record.tools]
     return session_rules(
         session.record.rules,
@@ -57,7 +60,7 @@ async def connect_tools(session: Session, tools: ToolServer | None) -> None:
     name = session.record.tools
     if tools is None or name is None:
         return
-    status = (await session.get("/mcp")).get(name) or {}
+    status = (await session.get("/mcp", seconds=_SECONDS)).get(name) or {}
     if status.get("status") != "connected":
         config = {
             "type": "local",
@@ -65,7 +68,9 @@ async def connect_tools(session: Session, tools: ToolServer | None) -> None:
             "environment": dict(tools.environment),
             "timeout": _TOOLS_MILLISECONDS,
         }
-        status = (await session.post("/mcp", {"name": name, "config": config})).get(name) or {}
+        status = (await session.post("/mcp", {"name": name, "config": config}, seconds=_SECONDS)).get(
+            name
+        ) or {}
     if status.get("status") != "connected":
         why = one_line(str(status.get("error") or status.get("status") or "no reason is given"))
         raise BackendUnavailable(f'OpenCode could not start the tool server "{tools.name}": {why}')
@@ -85,7 +90,7 @@ async def check_model(session: Session, model: str | None) -> None:
     if model is None:
         return
     wanted = model_of(model)
-    providers = (await session.get("/config/providers"))["providers"]
+    providers = (await session.get("/config/providers", seconds=_SECONDS))["providers"]
     known = {f"{entry['id']}/{name}" for entry in providers for name in entry["models"]}
     if f"{wanted['providerID']}/{wanted['modelID']}" not in known:
         close = get_close_matches(model, known, n=3)
@@ -102,7 +107,7 @@ def model_of(model: str) -> dict[str, str]:
 
 
 async def _agent(session: Session, name: str | None) -> Mapping[str, Any] | None:
-    agents: Sequence[Mapping[str, Any]] = await session.get("/agent")
+    agents: Sequence[Mapping[str, Any]] = await session.get("/agent", seconds=_SECONDS)
     found = next((agent for agent in agents if agent.get("name") == name), None)
     if name is not None and found is None:
         names = [str(agent["name"]) for agent in agents if not agent.get("hidden")]
@@ -112,7 +117,7 @@ async def _agent(session: Session, name: str | None) -> Mapping[str, Any] | None
 
 async def _find(session: Session) -> str | None:
     """The session that carries our key: a crash may have come before its id was written down."""
-    for info in await session.get("/session", roots="true", limit="10000"):
+    for info in await session.get("/session", seconds=_SECONDS, roots="true", limit="10000"):
         if (info.get("metadata") or {}).get(KEY) == session.record.key:
             return str(info["id"])
     return None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from segue.adapters.backends.opencode.hub import Hub
 
 _GET_SECONDS = 15.0
+_POST_SECONDS = 30.0
 _ABORT_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
 _ID_SPACE = 1 << 48
@@ -48,16 +49,18 @@ class Session:
         self.record = record
         self.id = record.id or ""
 
-    async def get(self, path: str, **query: str) -> Any:
+    async def get(self, path: str, *, seconds: float = _GET_SECONDS, **query: str) -> Any:
         """Ask for something in the session's directory."""
         directory = self.record.directory
-        return await self.link.client.call(
-            "GET", path, directory=directory, query=query, timeout=_GET_SECONDS
-        )
+        return await self.link.client.call("GET", path, directory=directory, query=query, timeout=seconds)
 
-    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    async def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, seconds: float = _POST_SECONDS
+    ) -> Any:
         """Do something in the session's directory."""
-        return await self.link.client.call("POST", path, directory=self.record.directory, body=body)
+        return await self.link.client.call(
+            "POST", path, directory=self.record.directory, body=body, timeout=seconds
+        )
 
     async def info(self) -> Mapping[str, Any]:
         """The session itself."""

@@ -1,0 +1,83 @@
+"""kill -9 of Segue while a real agent works: who lives on is joined again, who died gets a new attempt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from segue.testing import ScriptedModel, say, script, turn
+from tests.agents.faults import agent_processes
+from tests.agents.rig import Rig
+from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
+from tests.serving import ServedSegue
+
+FILLER = " ".join(f"word{number}" for number in range(150))
+HANDOFF = f"{FILLER}\n\n## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
+PLAN = script({"slow": turn(say(HANDOFF), chunk=20, chunk_delay=0.15)})
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    """A model that takes its time."""
+    with ScriptedModel(PLAN) as found:
+        yield found
+
+
+def begin(tmp_path: Path, rig: Rig, model: ScriptedModel) -> tuple[ServedSegue, int]:
+    """A server whose agent is in the middle of its reply."""
+    template = {"steps": [{"agent": "dev", "description": "[[slow]]"}], "on_bad_handoff": "note"}
+    catalog = {"agents": {"dev": profile_of(rig)}, "templates": {"one": template}}
+    project = make_project(tmp_path / "project", catalog)
+    served = ServedSegue(project, tmp_path / "data")
+    served.start()
+    pipeline = served.submit(template="one", prompt="Look.")["id"]
+    model.wait_for(lambda request: request.scenario == "slow", timeout=120)
+    deadline = time.monotonic() + 30
+    while served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"][0]["status"] != "sent":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return served, pipeline
+
+
+@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
+    tmp_path: Path, name: str, model: ScriptedModel
+) -> None:
+    rig = MAKERS[name](tmp_path / "home", model.url)
+    served, pipeline = begin(tmp_path, rig, model)
+    try:
+        served.kill()
+        served.start()
+        ended = served.wait_for(pipeline, "done", "failed", seconds=200)
+        assert ended["status"] == "done", ended["reason"]
+        asked = [request for request in model.requests if request.scenario == "slow"]
+        lives_on = rig.backend != "acp"  # an ACP agent speaks through pipes, which end with Segue
+        assert ended["steps"][0]["attempts"] == (1 if lives_on else 2)
+        assert len(asked) == (1 if lives_on else 2), "the prompt is not sent twice to one session"
+        assert ended["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Looked at calc.py."]
+    finally:
+        served.stop()
+        served.close()
+
+
+@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+def test_an_agent_that_died_too_gets_a_new_attempt(tmp_path: Path, name: str, model: ScriptedModel) -> None:
+    rig = MAKERS[name](tmp_path / "home", model.url)
+    served, pipeline = begin(tmp_path, rig, model)
+    try:
+        served.kill()
+        for process in agent_processes(rig):
+            process.kill()
+        served.start()
+        ended = served.wait_for(pipeline, "done", "failed", seconds=200)
+        assert ended["status"] == "done", ended["reason"]
+        assert ended["steps"][0]["attempts"] == 2
+        tries = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"]
+        assert tries[0]["status"] == "lost"
+        assert "An earlier attempt was cut off" in tries[1]["text"]
+    finally:
+        served.stop()
+        served.close()
