@@ -118,7 +118,7 @@ FAULTS = (
 def stem(sentence: str, rig: Rig) -> str:
     """A reason in our own words: what the agent, its provider or this machine added is left out."""
     text = re.sub(r"\((?:[^()]|\([^()]*\))*\)", "(…)", sentence)
-    text = re.sub(r"/\S+", "PATH", text)
+    text = re.sub(r"(?<!\w)/\S+", "PATH", text)
     text = re.sub(r"\b\d+(\.\d+)?\b", "N", text)
     head, colon, _ = text.partition(": ")
     return f"{head}{colon and ': …'}"

@@ -428,14 +428,19 @@ def test_the_demo_teaches_in_half_a_minute(tmp_path: Path, own_home: Path) -> No
     assert time.monotonic() - begin < 60
     for words in (
         "follow a script",
+        '"All 2 tests pass" is not true',
         "handoff of developer",
-        "handoff of senior_reviewer",
+        "✘ refuted    modified test_stats.py",
+        "## Corrections",
         "+    middle = len",
         "Try next",
     ):
         assert words in done.stdout
-    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=tmp_path / "demo" / "project", check=False)
+    worktree = next((tmp_path / "demo" / "data" / "worktrees").glob("*/1"))
+    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=worktree, check=False)
     assert tests.returncode == 0, "the bug is really mended"
+    untouched = (tmp_path / "demo" / "project" / "stats.py").read_text()
+    assert untouched.endswith("return ordered[len(ordered) // 2]\n"), "the checkout is never touched"
     assert not (own_home / "data").exists(), "the demo keeps its own data"
 
 

@@ -36,7 +36,7 @@ class AcpOptions(BaseModel):
     """Offer the agent to read and write files through Segue, inside the working directory alone."""
     client_terminals: bool = False
     """Offer the agent to run commands through Segue, inside the working directory."""
-    start_timeout: float = Field(default=45.0, gt=0)
+    start_timeout: float = Field(default=120.0, gt=0)
     """Seconds that the agent may take to start, and to open or load a session: for each."""
 
     @model_validator(mode="after")
