@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -86,3 +87,14 @@ async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
     opened = await open_database(database_url)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def no_agents(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """No agent program is on the PATH, only what tests need; gives the first folder of the PATH."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("sh", "cat", "env", "sleep", "git", "python3", "wc", "ps"):
+        if found := shutil.which(name):
+            (folder / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder

@@ -29,6 +29,12 @@ def test_the_reference_of_the_command_line_is_up_to_date(monkeypatch: pytest.Mon
     assert page == load(ROOT / "docs" / "generate.py").render_cli_page(), "run ./do docs"
 
 
+def test_the_capabilities_are_those_of_the_classes() -> None:
+    page = (ROOT / "docs" / "back-ends.md").read_text(encoding="utf-8")
+    assert "| `scripted` |" in page
+    assert page == load(ROOT / "docs" / "generate.py").render_back_ends_page(), "run ./do docs"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):

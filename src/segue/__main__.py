@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from io import TextIOWrapper
 from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from segue.adapters.installs import Installer
     from segue.adapters.tokens import TokenCounter
     from segue.application.app import Segue
+    from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
@@ -57,6 +58,14 @@ class LazyParts:
         from segue.adapters.tokens import counter_for
 
         return counter_for(model)
+
+    def diagnose(
+        self, settings: Any, names: Sequence[str], *, seconds: float
+    ) -> Coroutine[Any, Any, Diagnosis]:
+        """A look at every back end, or at those that are named."""
+        from segue.bootstrap import diagnose
+
+        return diagnose(settings, names, seconds=seconds)
 
     def installer(self, settings: Any, *, say: Callable[[str], None]) -> Installer:
         """Installs agent programs into Segue's own folder."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from segue.application.approvals import Approvals
 from segue.application.backends import AgentBackend, ToolServer
 from segue.application.briefings import Briefer
 from segue.application.conversations import Conversations, ToolsFor
+from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.endings import Endings, Limits
 from segue.application.pipelines import Pipelines
 from segue.application.results import Results
@@ -22,10 +23,11 @@ from segue.application.steps import StepMoves
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
-from segue.domain.errors import StorageError
+from segue.domain.errors import BackendUnavailable, StorageError
 from segue.settings import Settings
 
 if TYPE_CHECKING:
+    from segue.adapters.backends.agents import AgentPrograms
     from segue.adapters.catalog.yaml_catalog import YamlCatalog
     from segue.adapters.installs import Installer
 
@@ -43,12 +45,41 @@ def open_catalog(settings: Settings) -> YamlCatalog:
     from segue.adapters.backends import options_model
     from segue.adapters.catalog.yaml_catalog import YamlCatalog
 
+    programs = open_programs(settings)
     return YamlCatalog(
         user_dir=settings.config_dir,
         options_model=options_model,
         default_backend=settings.backend,
         default_options=settings.backend_options,
+        choose=programs.choose,
+        locate=programs.complete,
     )
+
+
+def open_programs(settings: Settings) -> AgentPrograms:
+    """What finds agent programs, on the PATH and in Segue's own folder."""
+    from segue.adapters.backends.agents import AgentPrograms
+
+    def installed(name: str) -> Path | None:
+        try:
+            return open_installer(settings, say=lambda _line: None).find(name)
+        except BackendUnavailable:  # there is none for this platform
+            return None
+
+    return AgentPrograms(installed=installed, options=settings.backend_options)
+
+
+async def diagnose(settings: Settings, names: Sequence[str], *, seconds: float) -> Diagnosis:
+    """A look at every back end, or at those that are named; and which one is the default."""
+    from segue.adapters.backends import LoadedBackends
+
+    programs = open_programs(settings)
+    chosen = open_catalog(settings).default_backend()
+    default = Default(name=chosen.label, backend=chosen.name, why=chosen.why) if chosen else None
+    candidates = programs.candidates(names or (), [settings.backend])
+    make_data_dir(settings)
+    found = await examine(candidates, LoadedBackends(sessions_dir=settings.sessions_dir), seconds=seconds)
+    return Diagnosis(default=default, backends=found)
 
 
 def open_installer(settings: Settings, *, say: Callable[[str], None]) -> Installer:

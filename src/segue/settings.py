@@ -48,8 +48,8 @@ class Settings(BaseSettings):
     """Where your own agents and templates are."""
     database_url: str | None = None
     """sqlite:///path or postgresql://...; a file in data_dir if not set."""
-    backend: str | None = None
-    """The back end of agents whose profile names none."""
+    backend: str = "auto"
+    """The back end of agents whose profile names none; auto for the first agent that is found."""
     backend_options: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     """Back end -> options that its agents have by default."""
     step_timeout: float = Field(default=600.0, gt=0, le=1e9)
@@ -74,6 +74,12 @@ class Settings(BaseSettings):
     """How much is logged."""
     log_format: Literal["console", "json"] = "console"
     """How it is logged."""
+
+    @field_validator("backend", mode="before")
+    @classmethod
+    def _or_auto(cls, name: Any) -> Any:
+        """Set to nothing, it is as if not set."""
+        return "auto" if name is None else name
 
     @field_validator("data_dir", "config_dir")
     @classmethod

@@ -241,7 +241,7 @@ def test_debug_logs_go_to_stderr_too(run: Run) -> None:
     assert "pipeline_submitted" in err
 
 
-def test_agents_and_templates_are_listed(run: Run) -> None:
+def test_agents_and_templates_are_listed(run: Run, no_agents: Path) -> None:
     _, out, _ = run("agents", "list")
     assert "writer" in out
     assert "not set" in out

@@ -96,11 +96,14 @@ async def test_an_empty_reply_is_a_failure(tmp_path: Path, project: Path) -> Non
     assert "empty" in (ended.reason or "")
 
 
-async def test_an_agent_without_a_back_end_fails_with_the_remedy(tmp_path: Path, project: Path) -> None:
+async def test_an_agent_without_a_back_end_fails_with_the_remedy(
+    tmp_path: Path, project: Path, no_agents: Path
+) -> None:
     async with build_test_segue(tmp_path, ScriptedBackend(), backend=None) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(QUICK_FIX)).id)
     assert ended.status is PipelineStatus.FAILED
-    assert "SEGUE_BACKEND" in (ended.reason or "")
+    for remedy in ("SEGUE_BACKEND", "`segue agents install opencode`", "`segue agents doctor`"):
+        assert remedy in (ended.reason or "")
 
 
 async def test_an_agent_that_does_not_exist_is_refused_at_once(tmp_path: Path, project: Path) -> None:

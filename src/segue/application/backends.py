@@ -164,6 +164,19 @@ class Probe:
     """One sentence: what was found, or what is wrong and what to do."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenBackend:
+    """The back end of agents for whom none is named."""
+
+    name: str
+    label: str
+    """How people are told of it: its name, and its agent where it drives several."""
+    why: str
+    """`found on the PATH` and the like."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What it needs to know, where it drives several agents."""
+
+
 class NoOptions(BaseModel):
     """A back end that has no options."""
 

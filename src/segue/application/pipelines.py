@@ -102,7 +102,7 @@ class Pipelines:
         if self._workers.is_hosting():
             await self._endings.sweep()
 
-    async def resume(self, pipeline_id: int) -> None:
+    async def resume(self, pipeline_id: int) -> Pipeline:
         """Go on, in this process, with a run that was interrupted."""
         await self._workers.reap()
         async with self._database.begin() as work:
@@ -117,6 +117,7 @@ class Pipelines:
             await work.audit.add(AuditKind.PIPELINE_RESUMED, self._clock.now(), pipeline_id=pipeline_id)
             await work.commit()
         await self._workers.begin(lease)
+        return pipeline
 
     async def advance(self, lease: Lease) -> bool:
         """Run the next step of a pipeline; true if there may be another. The engine's outermost move."""

@@ -38,6 +38,10 @@ class CatalogSource(Protocol):
         """What is wrong with the files now, or none."""
         ...
 
+    def why_backend(self, agent_name: str, working_dir: str | None = None) -> str:
+        """Why an agent has its back end, in a few words."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewPipeline:

@@ -11,6 +11,9 @@ from segue.domain.errors import UnknownName
 from segue.domain.gates import Gate
 from segue.domain.permissions import PermissionRule
 
+AUTO = "auto"
+"""As the name of a back end: the first whose agent program is found."""
+
 
 class Entry(BaseModel):
     """Base of what stands in a catalog file: frozen, and no key that is not known."""
@@ -24,7 +27,7 @@ class AgentProfile(Entry):
     description: str = ""
     """What this agent is for, in a line."""
     backend: str | None = None
-    """The program that is driven; none for the default from the settings."""
+    """The program that is driven; none or auto for the default from the settings."""
     model: str | None = None
     """The model to use, in the back end's own words."""
     system_prompt_additions: str = ""

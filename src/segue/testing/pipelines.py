@@ -38,7 +38,8 @@ async def build_test_segue(
             **settings,
         }
     )
-    async with open_segue(made, policy=policy, backends={made.backend or "scripted": backend}) as segue:
+    name = "scripted" if made.backend == "auto" else made.backend
+    async with open_segue(made, policy=policy, backends={name: backend}) as segue:
         await segue.start()
         yield segue
 

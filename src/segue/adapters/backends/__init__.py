@@ -22,6 +22,19 @@ BACKENDS = {
     "scripted": "segue.adapters.backends.scripted:ScriptedBackend",
 }
 
+_UNLOADABLE = (
+    ImportError,
+    AttributeError,
+    SyntaxError,
+    NameError,
+    TypeError,
+    ValueError,
+    LookupError,
+    OSError,
+    RuntimeError,
+)
+"""What the import of somebody's module may end with."""
+
 
 def backend_class(name: str) -> type[AgentBackend]:
     """The class of a back end."""
@@ -31,11 +44,20 @@ def backend_class(name: str) -> type[AgentBackend]:
     module, _, attribute = place.partition(":")
     try:
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise BackendUnavailable(f'the back end "{name}" cannot be loaded from {place}: {error}') from error
+    except _UNLOADABLE as error:
+        raise BackendUnavailable(
+            f'the back end "{name}" cannot be loaded from {place}: {_first_line(error)}; mend its dotted '
+            "path, install its package, or put its folder on the PYTHONPATH"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, AgentBackend)):
         raise BackendUnavailable(f'the back end "{name}" is wrong: {place} is no subclass of AgentBackend')
+    if missing := sorted(found.__abstractmethods__):
+        raise BackendUnavailable(f'the back end "{name}" is wrong: {place} lacks {", ".join(missing)}')
     return found
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 @cache
@@ -60,14 +82,18 @@ class LoadedBackends(Backends):
         """The back end with this name; gives the name too."""
         if name is None:
             raise BackendUnavailable(
-                f'no back end is set for agent "{agent_name}". Set "backend" in its profile (`segue init` '
-                f"writes one to start from), or SEGUE_BACKEND. Known: {', '.join(sorted(BACKENDS))}"
+                f'no back end is set for agent "{agent_name}", and no agent program was found. Run '
+                '`segue agents install opencode`, or set "backend" in its profile (`segue init` writes one '
+                "to start from) or SEGUE_BACKEND; `segue agents doctor` shows what is there. "
+                f"Known: {', '.join(sorted(BACKENDS))}"
             )
         if name not in self._loaded:
             try:
                 self._loaded[name] = backend_class(name)(sessions_dir=self._sessions_dir)
             except UnknownName as error:
                 raise BackendUnavailable(str(error)) from error
+            except TypeError as error:
+                raise BackendUnavailable(f'the back end "{name}" cannot be made: {error}') from error
         return name, self._loaded[name]
 
     def with_leftovers(self) -> Collection[AgentBackend]:

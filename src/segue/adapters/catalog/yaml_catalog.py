@@ -13,7 +13,8 @@ import structlog
 from pydantic import BaseModel, ValidationError
 
 from segue.adapters.catalog.positions import Loc, LocatedYaml
-from segue.domain.catalog import AgentProfile, Catalog, PipelineTemplate
+from segue.application.backends import ChosenBackend
+from segue.domain.catalog import AUTO, AgentProfile, Catalog, PipelineTemplate
 from segue.domain.errors import CatalogError, SegueError, describe_known
 
 log = structlog.get_logger()
@@ -22,7 +23,9 @@ SETTINGS_FILE = "segue.yaml"
 """Holds settings, not agents; it is no part of the catalog."""
 PROJECT_FOLDER = ".segue"
 
-_State = tuple[tuple[Path, int, int], ...]
+_State = tuple[ChosenBackend | None, tuple[tuple[Path, int, int], ...]]
+"""What a catalog is made of: the default back end, and the files as they are."""
+Options = Mapping[str, Any]
 
 
 class YamlCatalog:
@@ -37,23 +40,30 @@ class YamlCatalog:
         user_dir: Path,
         options_model: Callable[[str], type[BaseModel]],
         default_backend: str | None = None,
-        default_options: Mapping[str, Mapping[str, Any]] | None = None,
+        default_options: Mapping[str, Options] | None = None,
+        choose: Callable[[], ChosenBackend | None] = lambda: None,
+        locate: Callable[[str, Options], Options] = lambda _backend, options: options,
     ) -> None:
         self._user_dir = user_dir
         self._options_model = options_model
         self._default_backend = default_backend
         self._default_options = default_options or {}
+        self._choose = choose
+        """The default back end where none is set; asked anew at each load."""
+        self._locate = locate
+        """Adds to options where the program of a back end is."""
         self._good: dict[Path | None, tuple[_State, Catalog]] = {}
         self._bad: dict[Path | None, tuple[_State, CatalogError]] = {}
 
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
         project = find_project(Path(working_dir)) if working_dir else None
+        default = self.default_backend()
         try:
             paths = list(self._files(project))
         except CatalogError as error:
-            return self._keep_last_good(project, (), error)
-        state = _state_of(paths)
+            return self._keep_last_good(project, (default, ()), error)
+        state = (default, _state_of(paths))
         good, bad = self._good.get(project), self._bad.get(project)
         if good and good[0] == state:
             self._bad.pop(project, None)
@@ -61,7 +71,7 @@ class YamlCatalog:
         try:
             if bad and bad[0] == state:
                 raise bad[1]
-            catalog = self._read(paths)
+            catalog = self._read(paths, default)
         except CatalogError as error:
             return self._keep_last_good(project, state, error)
         self._good[project] = (state, catalog)
@@ -76,6 +86,26 @@ class YamlCatalog:
             return str(error)
         found = self._bad.get(find_project(Path(working_dir)) if working_dir else None)
         return str(found[1]) if found else None
+
+    def why_backend(self, agent_name: str, working_dir: str | None = None) -> str:
+        """Why an agent has its back end, in a few words."""
+        project = find_project(Path(working_dir)) if working_dir else None
+        for path in reversed(list(self._files(project))):
+            if (profile := _validate(LocatedYaml(path)).agents.get(agent_name)) is not None:
+                if _named(profile):
+                    return "named in its profile"
+                return (
+                    default.why if (default := self.default_backend()) else "none is set, and none was found"
+                )
+        return ""
+
+    def default_backend(self) -> ChosenBackend | None:
+        """The back end of agents whose profile names none; none if none is set and none is found."""
+        if self._default_backend is None or self._default_backend == AUTO:
+            return self._choose()
+        return ChosenBackend(
+            name=self._default_backend, label=self._default_backend, why="set as the default back end"
+        )
 
     def _keep_last_good(self, project: Path | None, state: _State, error: CatalogError) -> Catalog:
         if project not in self._good:
@@ -96,14 +126,17 @@ class YamlCatalog:
                     raise CatalogError(f"cannot read the folder {folder}: {error.strerror}") from error
                 yield from (path for path in found if path.name != SETTINGS_FILE)
 
-    def _read(self, paths: list[Path]) -> Catalog:
+    def _read(self, paths: list[Path], default: ChosenBackend | None) -> Catalog:
         agents: dict[str, AgentProfile] = {}
         templates: dict[str, PipelineTemplate] = {}
         origin: dict[str, LocatedYaml] = {}
         for path in paths:
             source = LocatedYaml(path)
             catalog = _validate(source)
-            agents |= {n: self._complete(source, n, profile) for n, profile in catalog.agents.items()}
+            agents |= {
+                name: self._complete(source, name, profile, default)
+                for name, profile in catalog.agents.items()
+            }
             templates |= catalog.templates
             origin |= dict.fromkeys(catalog.templates, source)
         for name, template in templates.items():
@@ -116,22 +149,26 @@ class YamlCatalog:
                     )
         return Catalog(agents=agents, templates=templates)
 
-    def _complete(self, source: LocatedYaml, name: str, profile: AgentProfile) -> AgentProfile:
+    def _complete(
+        self, source: LocatedYaml, name: str, profile: AgentProfile, default: ChosenBackend | None
+    ) -> AgentProfile:
         """The profile with the defaults of the settings, its options checked by its back end."""
-        backend = profile.backend or self._default_backend
+        backend = _named(profile) or (default.name if default else None)
         if backend is None:
-            return profile
+            return profile.model_copy(update={"backend": None})
         try:
             model = self._options_model(backend)
         except SegueError as error:
-            if profile.backend is None:
+            if _named(profile) is None:
                 raise CatalogError(f'the setting "backend" (SEGUE_BACKEND) is wrong: {error}') from error
             raise source.wrong(("agents", name, "backend"), f'agent "{name}": {error}') from error
-        options = {**self._default_options.get(backend, {}), **profile.options}
+        chosen = default.options if default and _named(profile) is None else {}
+        options = {**chosen, **self._default_options.get(backend, {}), **profile.options}
+        options = dict(self._locate(backend, options))
         try:
             model.model_validate(options)
         except ValidationError as error:
-            raise self._wrong_option(source, error, name, profile, model) from error
+            raise self._wrong_option(source, error, name, profile, backend, model) from error
         return profile.model_copy(update={"backend": backend, "options": options})
 
     def _wrong_option(
@@ -140,13 +177,13 @@ class YamlCatalog:
         error: ValidationError,
         name: str,
         profile: AgentProfile,
+        backend: str,
         model: type[BaseModel],
     ) -> CatalogError:
         """Points at the profile, or at the settings if the profile says nothing about it."""
         first = error.errors()[0]
-        backend = profile.backend or self._default_backend or ""
         key = str(first["loc"][0]) if first["loc"] else ""
-        is_default = profile.backend is None or key in self._default_options.get(backend, {})
+        is_default = _named(profile) is None or key in self._default_options.get(backend, {})
         if is_default and key not in profile.options:
             return CatalogError(
                 f'agent "{name}" runs on the back end "{backend}", but in the setting "backend_options" '
@@ -184,7 +221,12 @@ def _is_own(folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def _state_of(paths: list[Path]) -> _State:
+def _named(profile: AgentProfile) -> str | None:
+    """The back end that the profile itself names."""
+    return None if profile.backend == AUTO else profile.backend
+
+
+def _state_of(paths: list[Path]) -> tuple[tuple[Path, int, int], ...]:
     state = []
     for path in paths:
         try:

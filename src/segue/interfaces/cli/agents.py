@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from segue.interfaces.cli.doctor import doctor
 from segue.interfaces.cli.parts import parts_of
 
 app = typer.Typer(help="The agents that can do a step, and their programs.", no_args_is_help=True)
+app.command("doctor")(doctor)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -31,8 +33,8 @@ def list_agents(context: typer.Context, as_json: Json = False) -> None:
     screen.print(table)
     if any(profile.backend is None for profile in catalog.agents.values()):
         screen.print(
-            "\n[dim]an agent without a back end cannot run yet: `segue init` writes a catalog to start from, "
-            "or set SEGUE_BACKEND[/]"
+            "\n[dim]an agent without a back end cannot run yet: `segue agents install opencode` installs "
+            "one, `segue agents doctor` shows what is there[/]"
         )
 
 

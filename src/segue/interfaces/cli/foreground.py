@@ -13,25 +13,31 @@ if TYPE_CHECKING:
 
     from segue.application.app import Segue
     from segue.application.views import PipelineDetail
+    from segue.domain.pipeline import Pipeline
 
 EXIT_CODES = {"done": 0, "failed": 1, "aborted": 130}
 
 
 async def run_in_foreground(
-    parts: Parts, settings: CliSettings, begin: Callable[[Segue], Awaitable[int]], *, as_json: bool
+    parts: Parts,
+    settings: CliSettings,
+    begin: Callable[[Segue], Awaitable[Pipeline]],
+    *,
+    as_json: bool,
+    is_new: bool = False,
 ) -> int:
     """Begin a pipeline, follow it to its end, print what came of it."""
     from segue.interfaces.cli.output import console, print_json
 
     async with parts.open(settings) as segue:
         await segue.start()
-        pipeline_id = await begin(segue)
+        pipeline = await begin(segue)
         screen = console()
         if as_json:
             screen.quiet = True
         else:
-            await announce(segue, pipeline_id, screen)
-        detail = await follow_or_abort(segue, pipeline_id, screen)
+            announce(segue, pipeline, screen, is_new=is_new)
+        detail = await follow_or_abort(segue, pipeline.id, screen)
     if as_json:
         print_json(detail)
     else:
@@ -39,13 +45,33 @@ async def run_in_foreground(
     return EXIT_CODES.get(detail.status, 130)
 
 
-async def announce(segue: Segue, pipeline_id: int, screen: Console) -> None:
-    """One line: which run, which recipe, where."""
+def announce(segue: Segue, pipeline: Pipeline, screen: Console, *, is_new: bool) -> None:
+    """The first lines: which run, which recipe, where, on which back end."""
     from segue.interfaces.cli.output import safe
 
-    detail = await segue.views.pipeline(pipeline_id)
-    title = f"[bold]pipeline {detail.id}[/] · {safe(detail.template)} · {safe(detail.title)}"
-    screen.print(f"{title}\n[dim]in {safe(detail.working_dir)}[/]\n", soft_wrap=True)
+    title = f"[bold]pipeline {pipeline.id}[/] · {safe(pipeline.template)} · {safe(pipeline.title)}"
+    lines = [title, f"[dim]in {safe(pipeline.working_dir)}[/]"]
+    lines += [f"[dim]{safe(line)}[/]" for line in _who_works(segue, pipeline, is_new=is_new)]
+    screen.print("\n".join([*lines, ""]), soft_wrap=True)
+
+
+def _who_works(segue: Segue, pipeline: Pipeline, *, is_new: bool) -> list[str]:
+    """A line for each back end and model of the run, with the agents on it where they differ."""
+    groups: dict[str, list[str]] = {}
+    for step in pipeline.steps:
+        profile = pipeline.plan.agents[step.agent_name]
+        if profile.backend is None:
+            continue
+        agent = profile.options.get("agent") if profile.backend == "acp" else None
+        words = [f"{profile.backend} {agent}" if agent else profile.backend]
+        if is_new:  # of a run that goes on, the plan is what counts, and not what would be chosen now
+            words.append(segue.catalog.why_backend(step.agent_name, pipeline.working_dir))
+        words.append(f"model {step.model}" if step.model else "")
+        agents = groups.setdefault(", ".join(filter(None, words)), [])
+        agents += [step.agent_name] if step.agent_name not in agents else []
+    if len(groups) == 1:
+        return [f"on {line}" for line in groups]
+    return [f"{', '.join(agents)} on {line}" for line, agents in groups.items()]
 
 
 async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> PipelineDetail:

@@ -13,9 +13,14 @@ _SETTINGS = """\
 # Settings of Segue for this project. Each can also be set in the environment: SEGUE_BACKEND,
 # SEGUE_STEP_TIMEOUT and so on.
 
-# WHO DOES THE WORK. The built-in agents (developer, senior_reviewer ...) cannot run before this is set: take
-# away the # of the line "backend" and of the one line below it that names your program. An agent sees only
-# PATH, HOME and their like of the environment; pass_env names what else it is handed, such as a key.
+# WHO DOES THE WORK of agents whose profile names no back end, such as the built-in ones (developer,
+# senior_reviewer ...). By itself, the first that is found of OpenCode, Claude Code, Codex and agents that
+# speak ACP: `segue agents doctor` shows which, `segue agents install opencode` installs one. Or name one:
+# backend: opencode
+
+# Or let any command be the agent: take away the # of the next line and of the one line below it that names
+# your program. It sees only PATH, HOME and their like of the environment; pass_env names what else it is
+# handed, such as a key.
 # backend: command
 # backend_options: {command: {command: "claude -p --permission-mode acceptEdits", \
 pass_env: [ANTHROPIC_API_KEY]}}
@@ -88,4 +93,5 @@ def init(
     except OSError as error:
         raise SegueError(f"cannot write {folder}: {error.strerror}") from error
     typer.echo('next: segue run ask "Say hello"     # the sample agent of catalog.yaml, without a model')
-    typer.echo('then: set "backend" in segue.yaml, and: segue run quick_fix "..."')
+    typer.echo("then: segue agents doctor           # which agents work here")
+    typer.echo('and:  segue run quick_fix "..."     # the built-in agents, on the first that is found')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from segue.application.app import Segue
+    from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
@@ -26,7 +27,7 @@ class CliSettings(Protocol):
     @property
     def api_token(self) -> str | None: ...
     @property
-    def backend(self) -> str | None: ...
+    def backend(self) -> str: ...
     @property
     def data_dir(self) -> Path: ...
     @property
@@ -92,6 +93,12 @@ class Parts(Protocol):
 
     def token_counter(self, model: str | None) -> TokenCounter:
         """The counter for a model, or the nearest there is."""
+        ...
+
+    def diagnose(
+        self, settings: CliSettings, names: Sequence[str], *, seconds: float
+    ) -> Coroutine[Any, Any, Diagnosis]:
+        """A look at every back end, or at those that are named."""
         ...
 
     def installer(self, settings: CliSettings, *, say: Callable[[str], None]) -> ProgramInstaller:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.views import PipelineDetail, StepDetail
     from segue.domain.approvals import Approval
+    from segue.domain.pipeline import Pipeline
 
 app = typer.Typer(help="Look at pipelines and steer them.", no_args_is_help=True)
 
@@ -238,9 +239,8 @@ def resume_pipeline(context: typer.Context, pipeline_id: Id, as_json: Json = Fal
     parts = parts_of(context)
     settings = parts.settings()
 
-    async def resume(segue: Segue) -> int:
-        await segue.pipelines.resume(pipeline_id)
-        return pipeline_id
+    async def resume(segue: Segue) -> Pipeline:
+        return await segue.pipelines.resume(pipeline_id)
 
     raise typer.Exit(asyncio.run(run_in_foreground(parts, settings, resume, as_json=as_json)))
 

@@ -15,6 +15,7 @@ from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
     from segue.application.app import Segue
+    from segue.domain.pipeline import Pipeline
 
 
 def run(
@@ -67,7 +68,7 @@ def run(
     )
     text = _read_prompt() if prompt == "-" else prompt
 
-    async def submit(segue: Segue) -> int:
+    async def submit(segue: Segue) -> Pipeline:
         from segue.application.pipelines import Submission
 
         wanted = Submission(
@@ -78,9 +79,10 @@ def run(
             working_dir=str(directory),
             workspace=_choice_of(in_place=in_place, init_git=init_git),
         )
-        return (await segue.pipelines.submit(wanted)).id
+        return await segue.pipelines.submit(wanted)
 
-    raise typer.Exit(asyncio.run(run_in_foreground(parts, settings, submit, as_json=as_json)))
+    running = run_in_foreground(parts, settings, submit, as_json=as_json, is_new=True)
+    raise typer.Exit(asyncio.run(running))
 
 
 def _choice_of(*, in_place: bool, init_git: bool) -> WorkspaceChoice:
