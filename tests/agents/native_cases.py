@@ -33,7 +33,7 @@ from segue.application.backends import (
 from segue.application.pipelines import Submission
 from segue.domain.catalog import TemplateStep
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import (
     Playable,
@@ -266,7 +266,7 @@ class NativeCases:
             command=(sys.executable, str(SERVER), str(called)),
             environment={"TOOL_TOKEN": "s3cret-token"},
         )
-        rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.MCP, action=Verdict.DENY))
+        rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.MCP, action=Ruling.DENY))
         request = rig.request(str(workspace), tools=tools, permissions=rules)
         seen: list[str] = []
         watching = asyncio.create_task(watch_arguments(backend, request.key, seen))

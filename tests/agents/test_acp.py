@@ -28,7 +28,7 @@ from segue.application.backends import (
     ToolUsed,
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 from segue.testing import (
     Playable,
     ScriptedModel,
@@ -205,7 +205,7 @@ async def test_a_turn_is_stopped_in_mid_stream(
 
 @of("opencode", *OTHERS)
 async def test_the_rules_refuse_a_command(backend: AcpBackend, agent: str, rig: Rig, workspace: Path) -> None:
-    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="*ran.txt*", action=Verdict.DENY))
+    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="*ran.txt*", action=Ruling.DENY))
     request = rig.request(str(workspace), permissions=rules)
     await backend.open(request)
     if agent in ("opencode", "codex"):  # which end their turn at a refusal
@@ -221,7 +221,7 @@ async def test_the_rules_refuse_a_command(backend: AcpBackend, agent: str, rig: 
 
 @of("opencode", *OTHERS)
 async def test_a_person_is_asked(backend: AcpBackend, rig: Rig, workspace: Path) -> None:
-    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, action=Verdict.ASK))
+    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, action=Ruling.ASK))
     request = rig.request(str(workspace), permissions=rules)
     await backend.open(request)
     await backend.send(request, "k1", Message(id="m1", text="[[shell]]"))

@@ -28,7 +28,7 @@ from segue.application.backends import (
 )
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Ruling, Tool
 
 AGENT = Path(__file__).with_name("little_acp_agent.py")
 
@@ -140,8 +140,8 @@ async def test_files_and_terminals_that_were_not_offered_are_refused(
 async def test_the_rules_cover_files_and_terminals(backend: AcpBackend, workspace: Path) -> None:
     rules = (
         *DEFAULT_RULES,
-        PermissionRule(tool=Tool.EDIT, pattern="*.lock", action=Verdict.DENY),
-        PermissionRule(tool=Tool.SHELL, pattern="rm *", action=Verdict.DENY),
+        PermissionRule(tool=Tool.EDIT, pattern="*.lock", action=Ruling.DENY),
+        PermissionRule(tool=Tool.SHELL, pattern="rm *", action=Ruling.DENY),
     )
     found = json.loads(
         await work(
@@ -374,7 +374,7 @@ async def test_a_turn_that_ends_at_a_refusal_says_so(backend: AcpBackend, worksp
 
 
 async def test_a_person_is_asked_and_a_cancel_answers_for_them(backend: AcpBackend, workspace: Path) -> None:
-    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Verdict.ASK))
+    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Ruling.ASK))
     asked = request(workspace, permissions=rules)
     session = await backend.open(asked)
     path = str(workspace / "a")
@@ -392,7 +392,7 @@ async def test_a_person_is_asked_and_a_cancel_answers_for_them(backend: AcpBacke
 
 
 async def test_abort_ends_an_agent_that_waits_for_a_person(backend: AcpBackend, workspace: Path) -> None:
-    rules = (PermissionRule(action=Verdict.ASK),)
+    rules = (PermissionRule(action=Ruling.ASK),)
     asked = request(workspace, permissions=rules)
     session = await backend.open(asked)
     steps = [ask(workspace, "a"), ["stop", "cancelled"]]

@@ -19,7 +19,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 from segue.testing import ScriptedModel
 from tests.agents import rig_claude_code
 from tests.agents.native_cases import NativeCases, of, options, run
@@ -27,7 +27,7 @@ from tests.agents.rig import Rig
 
 pytestmark = pytest.mark.all_agents
 
-ASK = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="*", action=Verdict.ASK))
+ASK = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="*", action=Ruling.ASK))
 
 
 class TestClaudeCode(NativeCases):
@@ -79,7 +79,7 @@ class TestClaudeCode(NativeCases):
     async def test_a_kind_of_tool_that_is_denied_is_not_offered(
         self, backend: StreamedBackend, rig: Rig, workspace: Path
     ) -> None:
-        denied = (PermissionRule(tool=tool, action=Verdict.DENY) for tool in (Tool.EDIT, Tool.SHELL))
+        denied = (PermissionRule(tool=tool, action=Ruling.DENY) for tool in (Tool.EDIT, Tool.SHELL))
         rules = (*DEFAULT_RULES, *denied)
         with pytest.raises(AgentFailed, match="offers no tool to write with"):
             await run(backend, rig.request(str(workspace), permissions=rules), "[[edit]]")

@@ -26,7 +26,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 from tests.agents.opencode_bench import HANDOFF, OUTSIDE, SLOW, Bench, ask, running_bench
 
 
@@ -148,7 +148,7 @@ async def test_what_the_rules_refuse_is_not_done(
 async def test_what_is_refused_outright_is_not_even_offered(
     bench: Bench, backend: OpenCodeBackend, workspace: Path
 ) -> None:
-    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Verdict.DENY))
+    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Ruling.DENY))
     await ask(backend, bench.request(workspace, permissions=rules), "[[say]]")
     offered = {tool.name for tool in bench.model.requests[-1].request.tools}
     assert "bash" in offered
@@ -168,7 +168,7 @@ async def test_the_plan_agent_may_still_not_edit(
 async def test_a_person_is_asked(
     bench: Bench, backend: OpenCodeBackend, workspace: Path, allow: bool
 ) -> None:
-    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, pattern="*.txt", action=Verdict.ASK))
+    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, pattern="*.txt", action=Ruling.ASK))
     request = bench.request(workspace, permissions=rules)
     session = await backend.open(request)
     await backend.send(request, session, Message(id="m1", text="[[edit]]"))
@@ -198,7 +198,7 @@ async def test_sub_agents_are_held_by_the_same_rules(
     assert total.input_tokens > 100_000  # which the sub-agent used
     assert total.context_tokens is not None
     assert total.context_tokens < 100_000
-    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="echo *", action=Verdict.ASK))
+    rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="echo *", action=Ruling.ASK))
     reply, told = await ask(backend, bench.request(workspace, permissions=rules), "[[subecho]]")
     assert reply.text == "Delegated."
     echo = [e for e in told if isinstance(e, ToolUsed) and e.tool is Tool.SHELL]

@@ -16,7 +16,7 @@ from segue.adapters.backends.opencode.records import Records, SessionRecord
 from segue.adapters.backends.opencode.sessions import new_id, sent_as
 from segue.application.backends import Said
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 
 
 def _error(name: str, **data: Any) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_giving_up_names_the_reason() -> None:
 
 def test_rules_that_allow_all_add_nothing_but_the_border() -> None:
     rules = session_rules(
-        [PermissionRule(action=Verdict.ALLOW)], agent_rules=(), mcp_servers=["x"], own_tools="segue_s1"
+        [PermissionRule(action=Ruling.ALLOW)], agent_rules=(), mcp_servers=["x"], own_tools="segue_s1"
     )
     assert [tuple(rule.values()) for rule in rules] == [
         ("external_directory", "*", "ask"),
@@ -138,9 +138,9 @@ def test_rules_that_allow_all_add_nothing_but_the_border() -> None:
 def test_sub_agents_get_refusals_and_the_session_questions() -> None:
     rules = (
         *DEFAULT_RULES,
-        PermissionRule(tool=Tool.MCP, action=Verdict.ASK),
-        PermissionRule(tool=Tool.FETCH, action=Verdict.DENY),
-        PermissionRule(tool=Tool.SHELL, pattern="rm [-a]*", action=Verdict.ASK),
+        PermissionRule(tool=Tool.MCP, action=Ruling.ASK),
+        PermissionRule(tool=Tool.FETCH, action=Ruling.DENY),
+        PermissionRule(tool=Tool.SHELL, pattern="rm [-a]*", action=Ruling.ASK),
     )
     made = session_rules(rules, agent_rules=(), mcp_servers=["git"], own_tools=None)
     found = [tuple(rule.values()) for rule in made]

@@ -25,7 +25,7 @@ from segue.application.backends import (
 )
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 
 
 class TestHook:
@@ -33,8 +33,8 @@ class TestHook:
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
-        rules = [*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="rm *", action=Verdict.ASK)]
-        rules.append(PermissionRule(tool=Tool.MCP, action=Verdict.DENY))
+        rules = [*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="rm *", action=Ruling.ASK)]
+        rules.append(PermissionRule(tool=Tool.MCP, action=Ruling.DENY))
         claude_hook.write_rules(tmp_path, rules, str(tmp_path), "segue")
         return tmp_path
 

@@ -13,7 +13,7 @@ from segue.adapters.backends import options_model
 from segue.adapters.catalog.yaml_catalog import YamlCatalog
 from segue.application.pipelines import Submission
 from segue.bootstrap import open_catalog
-from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Tool, Verdict, decide
+from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Ruling, Tool, decide
 from segue.settings import Settings, load_settings
 from segue.testing import ScriptedBackend, build_test_segue
 
@@ -107,21 +107,21 @@ def test_the_page_shows_the_rules_that_stand_before_all() -> None:
 @pytest.mark.parametrize(
     ("tool", "target", "verdict"),
     [
-        (Tool.READ, "README.md", Verdict.ALLOW),
-        (Tool.EDIT, "README.md", Verdict.DENY),
-        (Tool.EDIT, "src/deep/app.py", Verdict.ALLOW),
-        (Tool.EDIT, "src/secrets/key", Verdict.DENY),
-        (Tool.EDIT, "src/../README.md", Verdict.DENY),
-        (Tool.EDIT, "/etc/passwd", Verdict.DENY),
-        (Tool.SHELL, "pytest -q", Verdict.ALLOW),
-        (Tool.SHELL, "pytest; rm x", Verdict.ALLOW),
-        (Tool.SHELL, "make", Verdict.ASK),
-        (Tool.SHELL, "git push", Verdict.ASK),
-        (Tool.FETCH, "https://example.org", Verdict.DENY),
+        (Tool.READ, "README.md", Ruling.ALLOW),
+        (Tool.EDIT, "README.md", Ruling.DENY),
+        (Tool.EDIT, "src/deep/app.py", Ruling.ALLOW),
+        (Tool.EDIT, "src/secrets/key", Ruling.DENY),
+        (Tool.EDIT, "src/../README.md", Ruling.DENY),
+        (Tool.EDIT, "/etc/passwd", Ruling.DENY),
+        (Tool.SHELL, "pytest -q", Ruling.ALLOW),
+        (Tool.SHELL, "pytest; rm x", Ruling.ALLOW),
+        (Tool.SHELL, "make", Ruling.ASK),
+        (Tool.SHELL, "git push", Ruling.ASK),
+        (Tool.FETCH, "https://example.org", Ruling.DENY),
     ],
 )
 def test_the_rules_of_the_page_s_example_do_what_it_says(
-    project: Path, tool: Tool, target: str, verdict: Verdict
+    project: Path, tool: Tool, target: str, verdict: Ruling
 ) -> None:
     (project / ".segue").mkdir()
     (project / ".segue" / "catalog.yaml").write_text(blocks()[1])

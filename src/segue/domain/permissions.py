@@ -29,7 +29,7 @@ class Tool(StrEnum):
     OTHER = "other"
 
 
-class Verdict(StrEnum):
+class Ruling(StrEnum):
     """What a rule says."""
 
     ALLOW = "allow"
@@ -46,7 +46,7 @@ class PermissionRule(BaseModel):
     """The kind of tool, or * for all."""
     pattern: str = "*"
     """Shell-like: of a command's text, or of a path, relative inside the workspace and absolute outside."""
-    action: Verdict
+    action: Ruling
     """allow, deny or ask."""
 
     def fits(self, tool: Tool, target: str) -> bool:
@@ -64,26 +64,26 @@ class Access:
 
 
 DEFAULT_RULES = (
-    PermissionRule(action=Verdict.ALLOW),
-    PermissionRule(tool=Tool.EDIT, pattern="/*", action=Verdict.DENY),
-    PermissionRule(tool=Tool.SHELL, pattern="*git push*", action=Verdict.DENY),
-    PermissionRule(tool=Tool.SHELL, pattern="*git * push*", action=Verdict.DENY),
+    PermissionRule(action=Ruling.ALLOW),
+    PermissionRule(tool=Tool.EDIT, pattern="/*", action=Ruling.DENY),
+    PermissionRule(tool=Tool.SHELL, pattern="*git push*", action=Ruling.DENY),
+    PermissionRule(tool=Tool.SHELL, pattern="*git * push*", action=Ruling.DENY),
 )
 """Everything, but no writing outside the workspace and no pushing. A profile's own rules come after these."""
 
 
-def decide(rules: Sequence[PermissionRule], access: Access, workspace: str) -> Verdict:
-    """What the rules say; of several targets, the strictest verdict counts."""
+def decide(rules: Sequence[PermissionRule], access: Access, workspace: str) -> Ruling:
+    """What the rules say; of several targets, the strictest ruling counts."""
     found = {
-        _verdict(rules, access.tool, _as_written(access.tool, target, workspace))
+        _ruling(rules, access.tool, _as_written(access.tool, target, workspace))
         for target in access.targets or ("",)
     }
-    return next(v for v in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW) if v in found)
+    return next(r for r in (Ruling.DENY, Ruling.ASK, Ruling.ALLOW) if r in found)
 
 
-def always(rules: Iterable[PermissionRule], tool: Tool) -> Verdict | None:
+def always(rules: Iterable[PermissionRule], tool: Tool) -> Ruling | None:
     """What the rules say of a kind of tool whatever its target; none if that depends on the target."""
-    found: Verdict | None = Verdict.ASK
+    found: Ruling | None = Ruling.ASK
     for rule in rules:
         if rule.tool not in ("*", tool):
             continue
@@ -94,8 +94,8 @@ def always(rules: Iterable[PermissionRule], tool: Tool) -> Verdict | None:
     return found
 
 
-def _verdict(rules: Sequence[PermissionRule], tool: Tool, target: str) -> Verdict:
-    return next((rule.action for rule in reversed(rules) if rule.fits(tool, target)), Verdict.ASK)
+def _ruling(rules: Sequence[PermissionRule], tool: Tool, target: str) -> Ruling:
+    return next((rule.action for rule in reversed(rules) if rule.fits(tool, target)), Ruling.ASK)
 
 
 def _as_written(tool: Tool, target: str, workspace: str) -> str:

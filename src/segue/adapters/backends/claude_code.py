@@ -22,7 +22,7 @@ from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, mess
 from segue.adapters.backends.streams import StreamReader, Tail
 from segue.application.backends import Capabilities, SessionEvent, ToolServer
 from segue.domain.errors import BackendUnavailable
-from segue.domain.permissions import PermissionRule, Tool, Verdict, always
+from segue.domain.permissions import PermissionRule, Ruling, Tool, always
 
 _HOOK_SECONDS = 7 * 24 * 3600
 """A person may take so long to answer; the step's own time-out comes first."""
@@ -74,7 +74,7 @@ class ClaudeCodeBackend(StreamedBackend):
         if tools:
             config = write_secret(turn.folder / "mcp.json", _servers(tools))
             arguments += ["--strict-mcp-config", f"--mcp-config={config}"]
-        if denied := [name for name, tool in KINDS.items() if always(rules, tool) is Verdict.DENY]:
+        if denied := [name for name, tool in KINDS.items() if always(rules, tool) is Ruling.DENY]:
             arguments += [f"--disallowedTools={','.join(denied)}"]
         shown = {"ENABLE_TOOL_SEARCH": "false"} if tools else {}  # else it hides them behind a search
         return Launch(arguments=[*arguments, *options.arguments], environment=shown)
@@ -120,7 +120,7 @@ def _as_uuid(name: str) -> str:
 def _settings(folder: Path, rules: Iterable[PermissionRule], tools: ToolServer | None) -> dict[str, Any]:
     """Our hook for every call; reading goes past it where the rules allow all of that."""
     free = [name for name, tool in KINDS.items() if tool is Tool.READ]
-    reads = always(rules, Tool.READ) is Verdict.ALLOW
+    reads = always(rules, Tool.READ) is Ruling.ALLOW
     # -P: nothing in the workspace can stand in for a module of ours.
     command = shlex.join([sys.executable, "-P", "-m", claude_hook.__name__, str(folder)])
     hook = {"type": "command", "command": command, "timeout": _HOOK_SECONDS}

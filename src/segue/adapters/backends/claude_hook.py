@@ -18,7 +18,7 @@ from typing import Any
 
 from segue.adapters.backends.claude_stream import tool_of
 from segue.application.backends import PermissionAsked, PermissionSettled, SessionEvent
-from segue.domain.permissions import Access, PermissionRule, Tool, Verdict, decide
+from segue.domain.permissions import Access, PermissionRule, Ruling, Tool, decide
 
 _RULES, _JOURNAL, _ANSWERS = "permissions.json", "permissions.jsonl", "answers"
 _LOOK_SECONDS = 0.1
@@ -46,9 +46,9 @@ def journal(folder: Path) -> Path:
 def told(line: Mapping[str, Any]) -> SessionEvent:
     """What a line of the journal says."""
     access = Access(tool=Tool(line["tool"]), targets=tuple(line["targets"]))
-    if line["verdict"] == Verdict.ASK:
+    if line["ruling"] == Ruling.ASK:
         return PermissionAsked(id=line["id"], access=access, title=line["title"])
-    return PermissionSettled(access=access, allowed=line["verdict"] == Verdict.ALLOW)
+    return PermissionSettled(access=access, allowed=line["ruling"] == Ruling.ALLOW)
 
 
 def answer(folders: Iterable[Path], permission_id: str, *, allow: bool, comment: str) -> None:
@@ -73,17 +73,17 @@ def main(folder: Path, call: Mapping[str, Any]) -> dict[str, Any]:
     access = Access(tool=tool, targets=(target,) if target else ())
     rules = [PermissionRule.model_validate(rule) for rule in terms["rules"]]
     own = terms["own"] is not None and name.startswith(terms["own"])
-    verdict = Verdict.ALLOW if own else decide(rules, access, terms["workspace"])
+    ruling = Ruling.ALLOW if own else decide(rules, access, terms["workspace"])
     number = _file_name(str(call.get("tool_use_id") or time.time_ns()))
-    _note(folder, number, access, verdict, f"{name}: {target}"[:200])
-    if verdict is Verdict.ASK:
+    _note(folder, number, access, ruling, f"{name}: {target}"[:200])
+    if ruling is Ruling.ASK:
         return _answered(folder, number)
-    reason = "allowed by the rules" if verdict is Verdict.ALLOW else "refused by the rules of this workspace"
-    return _decision(verdict is Verdict.ALLOW, reason)
+    reason = "allowed by the rules" if ruling is Ruling.ALLOW else "refused by the rules of this workspace"
+    return _decision(ruling is Ruling.ALLOW, reason)
 
 
-def _note(folder: Path, number: str, access: Access, verdict: Verdict, title: str) -> None:
-    line = {"id": number, "tool": access.tool, "targets": access.targets, "verdict": verdict, "title": title}
+def _note(folder: Path, number: str, access: Access, ruling: Ruling, title: str) -> None:
+    line = {"id": number, "tool": access.tool, "targets": access.targets, "ruling": ruling, "title": title}
     with (folder / _JOURNAL).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 

@@ -24,7 +24,7 @@ from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, note
 from segue.adapters.backends.streams import StreamReader
 from segue.application.backends import Capabilities, ToolServer
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Tool, Verdict, always
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, always
 from segue.domain.usage import Usage
 
 log = structlog.get_logger()
@@ -138,9 +138,9 @@ def _home(variables: Mapping[str, str]) -> Path:
 
 def _sandbox(options: CodexOptions, rules: Sequence[PermissionRule]) -> dict[str, Any]:
     """The rules as far as the sandbox can carry them; the options have the last word."""
-    nothing = always(rules, Tool.EDIT) in (Verdict.DENY, Verdict.ASK)
+    nothing = always(rules, Tool.EDIT) in (Ruling.DENY, Ruling.ASK)
     mode = options.sandbox or ("read-only" if nothing else "workspace-write")
-    network = options.network if options.network is not None else always(rules, Tool.FETCH) is Verdict.ALLOW
+    network = options.network if options.network is not None else always(rules, Tool.FETCH) is Ruling.ALLOW
     settings: dict[str, Any] = {"approval_policy": "never", "sandbox_mode": mode}
     if mode == "workspace-write":
         settings["sandbox_workspace_write.network_access"] = network
@@ -149,7 +149,7 @@ def _sandbox(options: CodexOptions, rules: Sequence[PermissionRule]) -> dict[str
 
 def _told(rules: Sequence[PermissionRule]) -> str:
     """The rules about commands, in words: the only way to bring them to this agent."""
-    refused = [rule.pattern for rule in rules if rule.tool == Tool.SHELL and rule.action is not Verdict.ALLOW]
+    refused = [rule.pattern for rule in rules if rule.tool == Tool.SHELL and rule.action is not Ruling.ALLOW]
     if not refused:
         return ""
     return f"Never run commands that match these patterns: {', '.join(f'`{found}`' for found in refused)}."
@@ -157,7 +157,7 @@ def _told(rules: Sequence[PermissionRule]) -> str:
 
 def _log_asks(agent: str, rules: Sequence[PermissionRule]) -> None:
     for rule in rules:
-        if rule.action is Verdict.ASK:
+        if rule.action is Ruling.ASK:
             log.warning(
                 "ask_is_deny",
                 agent=agent,

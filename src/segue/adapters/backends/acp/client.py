@@ -16,7 +16,7 @@ from segue.adapters.backends.acp.turn import Turn
 from segue.adapters.backends.acp.usage import SessionUsage
 from segue.adapters.backends.acp.wire import RequestError
 from segue.application.backends import PermissionAsked, PermissionSettled, SessionRequest, UsageReported
-from segue.domain.permissions import Access, Tool, Verdict, decide
+from segue.domain.permissions import Access, Ruling, Tool, decide
 
 _KINDS = {True: ("allow_once", "allow_always"), False: ("reject_once", "reject_always")}
 
@@ -114,8 +114,8 @@ class Client:
 
     async def _allowed(self, access: Access, title: str) -> bool:
         verdict = decide(self._request.permissions, access, self._request.working_dir)
-        if verdict is not Verdict.ASK or self.turn is None:
-            allowed = verdict is Verdict.ALLOW
+        if verdict is not Ruling.ASK or self.turn is None:
+            allowed = verdict is Ruling.ALLOW
             if self.turn is not None:
                 self.turn.tell(PermissionSettled(access=access, allowed=allowed))
             return allowed

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from segue.adapters.backends.opencode.kinds import KINDS, kind_of
-from segue.domain.permissions import Access, PermissionRule, Tool, Verdict
+from segue.domain.permissions import Access, PermissionRule, Ruling, Tool
 
 Rule = Mapping[str, str]
 LOOP = "doom_loop"
@@ -42,11 +42,11 @@ def session_rules(
         verdict = _outright(rules, tool)
         for name in [f"{name}_*" for name in sorted(mcp_servers)] if tool is Tool.MCP else KINDS[tool]:
             refused += [
-                _rule(name, Verdict.DENY, pattern) for pattern in _kept_from_sub_agents(rules, tool, name)
+                _rule(name, Ruling.DENY, pattern) for pattern in _kept_from_sub_agents(rules, tool, name)
             ]
-            if verdict is not Verdict.ALLOW and not _denied(agent_rules, name):
-                asked.append(_rule(name, verdict or Verdict.ASK))
-    asked += [_rule("external_directory", Verdict.ASK), _rule("question", Verdict.DENY)]
+            if verdict is not Ruling.ALLOW and not _denied(agent_rules, name):
+                asked.append(_rule(name, verdict or Ruling.ASK))
+    asked += [_rule("external_directory", Ruling.ASK), _rule("question", Ruling.DENY)]
     return [*refused, *asked, *_tool_server_rules(own_tools)]
 
 
@@ -90,12 +90,12 @@ def _paths(
     return tuple(str(pattern) for pattern in asked.get("patterns") or ())
 
 
-def _outright(rules: Sequence[PermissionRule], tool: Tool) -> Verdict | None:
+def _outright(rules: Sequence[PermissionRule], tool: Tool) -> Ruling | None:
     """The one verdict for everything this tool does; none if that depends on the target."""
     for rule in reversed(rules):
         if rule.tool in ("*", tool):
             return rule.action if rule.pattern == "*" else None
-    return Verdict.ASK
+    return Ruling.ASK
 
 
 def _kept_from_sub_agents(rules: Sequence[PermissionRule], tool: Tool, name: str) -> list[str]:
@@ -105,8 +105,8 @@ def _kept_from_sub_agents(rules: Sequence[PermissionRule], tool: Tool, name: str
         if rule.tool not in ("*", tool):
             continue
         if rule.pattern == "*":
-            found = [] if rule.action is Verdict.ALLOW else ["*"]
-        elif rule.action is not Verdict.ALLOW and name in _WITH_TARGETS:
+            found = [] if rule.action is Ruling.ALLOW else ["*"]
+        elif rule.action is not Ruling.ALLOW and name in _WITH_TARGETS:
             pattern = _SETS.sub("?", rule.pattern)
             # Its paths begin at the root of the repository, and ours at the workspace, which may lie deeper.
             found += [pattern, f"*/{pattern}"] if tool is not Tool.SHELL else [pattern]
@@ -117,15 +117,15 @@ def _denied(agent_rules: Sequence[Rule], name: str) -> bool:
     """True if OpenCode's own agent may not do this at all, as its plan agent may not edit."""
     for rule in reversed(agent_rules):
         if rule.get("pattern") == "*" and fnmatchcase(name, str(rule.get("permission", ""))):
-            return rule.get("action") == Verdict.DENY
+            return rule.get("action") == Ruling.DENY
     return False
 
 
 def _tool_server_rules(own: str | None) -> list[Rule]:
     """Tool servers are there for a whole directory: each session may use its own alone."""
-    rules = [_rule("*_s????????_*", Verdict.DENY)]
-    return [*rules, _rule(f"{own}_*", Verdict.ALLOW)] if own else rules
+    rules = [_rule("*_s????????_*", Ruling.DENY)]
+    return [*rules, _rule(f"{own}_*", Ruling.ALLOW)] if own else rules
 
 
-def _rule(permission: str, action: Verdict, pattern: str = "*") -> Rule:
+def _rule(permission: str, action: Ruling, pattern: str = "*") -> Rule:
     return {"permission": permission, "pattern": pattern, "action": action.value}

@@ -18,7 +18,7 @@ from segue.application.backends import (
     SessionEvent,
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import Verdict, decide
+from segue.domain.permissions import Ruling, decide
 
 if TYPE_CHECKING:
     from segue.adapters.backends.opencode.sessions import Link, Session
@@ -227,11 +227,11 @@ class Turn:
         verdict = decide(record.rules, access, record.directory)
         if asked.get("permission") == LOOP:
             await self._session.settle(asked["id"], allow=False, comment=_LOOPING)
-        elif verdict is Verdict.ASK:
+        elif verdict is Ruling.ASK:
             self._tell(PermissionAsked(id=asked["id"], access=access, title=title_of(access)))
         else:
-            await self._session.settle(asked["id"], allow=verdict is Verdict.ALLOW, comment=_REFUSED)
-            self._tell(PermissionSettled(access=access, allowed=verdict is Verdict.ALLOW))
+            await self._session.settle(asked["id"], allow=verdict is Ruling.ALLOW, comment=_REFUSED)
+            self._tell(PermissionSettled(access=access, allowed=verdict is Ruling.ALLOW))
         self._settled.add(asked["id"])
 
     async def _question(self, asked: Mapping[str, Any]) -> None:
