@@ -10,10 +10,11 @@ from segue.domain.handoff.rendering import OutputNotation
 from segue.domain.handoff.rules import Severity
 
 _OPENING = "Your handoff was checked. It cannot be given to the next agent as it is."
-_REFUTED = """## What is not so
-
-Each of these was checked against the files and against commands that were run again. Either make it true
-now, or say what is true instead."""
+_REFUTED = (
+    "## What is not so\n\n"
+    "Each of these was checked against the files and against commands that were run again. Either make it "
+    "true now, or say what is true instead."
+)
 _PROBLEMS = """## What is wrong with its form"""
 _NOTHING = "No handoff could be found in your reply."
 

@@ -185,9 +185,9 @@ def _say_what_next(folder: Path, screen: Console) -> None:
         "\n[bold]Try next[/]\n"
         "  [dim]the exact briefing and reply:[/]\n"
         f"    SEGUE_DATA_DIR={data} {segue} pipelines show 1 --step 2\n"
-        f"  [dim]your own agents, in your own project:[/]\n    {segue} init\n"
-        "  [dim]with any program that answers on its standard output:[/]\n"
-        f'    {segue} run quick_fix "..." --command "claude -p"\n'
+        "  [dim]with real agents (OpenCode, Claude Code, Codex, any ACP agent), in your own project:[/]\n"
+        f'    {segue} agents doctor\n    {segue} run quick_fix "..."\n'
+        f"  [dim]agents and recipes of your own:[/]\n    {segue} init\n"
         f"  [dim]REST and live events on 127.0.0.1:8000:[/]\n    {segue} serve",
         soft_wrap=True,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from typing import Any
 
@@ -109,9 +110,14 @@ suggested_next_steps:
 ```"""
 
 
+def _python() -> str:
+    """A name that reads well, if there is one that works."""
+    return "python3" if shutil.which("python3") else sys.executable
+
+
 def catalog() -> dict[str, Any]:
     """Two agents that follow a script, and a recipe whose claims are checked by running the tests."""
-    tests = [sys.executable, "-m", "unittest", "-v"]
+    tests = [_python(), "-m", "unittest", "-v"]
     old = "    return ordered[len(ordered) // 2]\n"
     half = {"path": "stats.py", "find": "ordered[middle]) // 2", "replace": "ordered[middle]) / 2"}
     developer = {
@@ -138,6 +144,6 @@ def catalog() -> dict[str, Any]:
             "description": "Review the change. Believe no claim that you have not checked.",
         },
     ]
-    check = shlex.join([sys.executable, "-m", "unittest", "-v"])
+    check = shlex.join(tests)
     template = {"description": "A small change, checked.", "steps": steps, "checks": [check]}
     return {"agents": agents, "templates": {"quick_fix": template}}
