@@ -24,6 +24,7 @@ from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import BackendUnavailable, StorageError
+from segue.domain.handoff.secrets import allow_everywhere
 from segue.settings import Settings
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ async def open_segue(
     from segue.adapters.tokens import counter_for
 
     make_data_dir(settings)
+    allow_everywhere(settings.not_secret)
     database = await open_database(settings.main_database_url)
     try:
         views = database.views
@@ -174,6 +176,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[AgentTools]:
     from segue.adapters.storage.database import open_database
 
     make_data_dir(settings)
+    allow_everywhere(settings.not_secret)
     database = await open_database(settings.main_database_url)
     try:
         yield AgentTools(database=database, clock=SystemClock())

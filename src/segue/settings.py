@@ -64,6 +64,8 @@ class Settings(BaseSettings):
     """How agents are asked to hand off: yaml, json, four or six sections."""
     mcp: Literal["stdio", "http", "off"] = "stdio"
     """How Segue's own tools reach the records: by the database, by `segue serve`, or not at all."""
+    not_secret: tuple[str, ...] = ()
+    """Values that look like secrets and are none: they are not redacted."""
     host: str = "127.0.0.1"
     """Address that `segue serve` listens on."""
     port: int = Field(default=8000, ge=0, le=65535)
