@@ -27,6 +27,10 @@ _EXIT_PATIENCE = 2.0
 """Seconds to learn how a process ended that has closed its output."""
 
 
+class _EndedEarly(BackendUnavailable):
+    """The agent's process ended while it was expected to begin."""
+
+
 class LiveSession:
     """One agent process with one session in it."""
 
@@ -57,7 +61,12 @@ class LiveSession:
     async def start(self) -> None:
         """Start the agent, and open a session or load the one that was there."""
         await self._start_process()
-        await self._initialize()
+        try:
+            await self._initialize()
+        except _EndedEarly:
+            # Of several that begin at once in a home that is new, one may trip over the others: once more.
+            await self._start_process()
+            await self._initialize()
         if self._state.acp_session and self._state.sent:
             await self._load()
         else:
@@ -211,7 +220,7 @@ class LiveSession:
             raise errors.from_rpc(str(error), error.code, error.data, self._options) from error
         except ConnectionError:
             how = await self._how_it_ended()
-            raise BackendUnavailable(f"the agent {self._options.label} did not start: {how}") from None
+            raise _EndedEarly(f"the agent {self._options.label} did not start: {how}") from None
         return found if isinstance(found, Mapping) else {}
 
     async def _converse(self, turn: Turn, message: Message) -> Reply:
