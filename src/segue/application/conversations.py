@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from segue.application.backends import AgentBackend, Message, Reply, SessionRequest, ToolServer
 from segue.application.endings import Endings
-from segue.application.watching import Watching
+from segue.application.watching import Watched, Watching
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.handoff import redact
 from segue.domain.permissions import DEFAULT_RULES
@@ -98,7 +98,8 @@ class Conversations:
 
     async def reply(self, talk: Conversation, message_id: str, *, rejoined: bool) -> str:
         """The words of the reply; meanwhile, what the agent does is written down."""
-        async with self._watching.of(talk.lease, talk.attempt, talk.agent, talk.backend, message_id):
+        watched = Watched(message_id, talk.request.working_dir)
+        async with self._watching.of(talk.lease, talk.attempt, talk.agent, talk.backend, watched):
             try:
                 async with asyncio.timeout(self._time_left(talk, rejoined=rejoined)):
                     reply: Reply = await talk.backend.wait(talk.session, message_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import structlog
@@ -41,6 +41,15 @@ _LONGEST_TEXT = 16_000
 """Characters of one piece of activity; of more, the beginning is kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The message whose work is watched, and where it is done."""
+
+    id: str
+    working_dir: str
+    """Paths inside are shown from here."""
+
+
 class Watching:
     """Follows the sessions whose back end tells what its agents do."""
 
@@ -50,14 +59,14 @@ class Watching:
 
     @asynccontextmanager
     async def of(
-        self, lease: Lease, attempt: Attempt, agent: Agent, backend: AgentBackend, message_id: str
+        self, lease: Lease, attempt: Attempt, agent: Agent, backend: AgentBackend, message: Watched
     ) -> AsyncIterator[None]:
         """While this is open, what the agent does is written down. It never breaks what it watches."""
         if not (backend.capabilities.events or backend.capabilities.usage):
             yield
             return
-        watch = _Watch(self._database, self._clock, lease, attempt, agent, backend)
-        tasks = [asyncio.create_task(watch.listen(message_id)), asyncio.create_task(watch.write())]
+        watch = _Watch(self._database, self._clock, lease, attempt, agent, backend, message.working_dir)
+        tasks = [asyncio.create_task(watch.listen(message.id)), asyncio.create_task(watch.write())]
         try:
             yield
             await asyncio.wait(tasks[:1], timeout=_LAST_WORDS_SECONDS)
@@ -79,8 +88,10 @@ class _Watch:
         attempt: Attempt,
         agent: Agent,
         backend: AgentBackend,
+        working_dir: str,
     ) -> None:
         self._database, self._clock = database, clock
+        self._folder = working_dir.rstrip("/") + "/"
         self._lease, self._attempt, self._agent, self._backend = lease, attempt, agent, backend
         self._session = agent.session_ref or agent.key
         self._unwritten: list[tuple[ActivityKind, dict[str, Any]]] = []
@@ -127,7 +138,8 @@ class _Watch:
                 elif text:
                     self._unwritten.append((kind, {"text": text[:_LONGEST_TEXT]}))
             case ToolUsed():
-                facts = {name: value for name, value in asdict(event).items() if value not in (None, "")}
+                used = replace(event, target=event.target.removeprefix(self._folder))
+                facts = {name: value for name, value in asdict(used).items() if value not in (None, "")}
                 self._unwritten.append((ActivityKind.TOOL_USED, _shortened(facts)))
             case PermissionAsked():
                 self._asked[event.id] = event

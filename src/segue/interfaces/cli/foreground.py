@@ -120,8 +120,8 @@ def conclude(detail: PipelineDetail, screen: Console) -> None:
     )
     if detail.workspace is not None and detail.workspace.branch is not None:
         screen.print(
-            f"[dim]the work:[/] segue pipelines diff {detail.id}   "
-            f"[dim]take it:[/] segue pipelines merge {detail.id}   "
-            f"[dim]on branch[/] {safe(detail.workspace.branch)}",
+            f"[dim]the work:[/]    segue pipelines diff {detail.id}   "
+            f"[dim]take it:[/]  segue pipelines merge {detail.id}\n"
+            f"[dim]it is on branch[/] {safe(detail.workspace.branch)}",
             soft_wrap=True,
         )

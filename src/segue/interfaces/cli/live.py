@@ -172,8 +172,8 @@ def _remark(step: StepView, usage: Usage | None) -> str:
     if step.error_message:
         parts.append(f"[red]{safe(step.error_message)}[/]")
     if step.latest_handoff is not None:
+        parts.insert(0, describe_ledger(step.latest_handoff.ledger))
         parts.append(describe_handoff(step.latest_handoff))
-        parts.append(describe_ledger(step.latest_handoff.ledger))
     return "  ".join(part for part in parts if part)
 
 
