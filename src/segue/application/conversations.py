@@ -98,8 +98,15 @@ class Conversations:
 
     async def reply(self, talk: Conversation, message_id: str, *, rejoined: bool) -> str:
         """The words of the reply; meanwhile, what the agent does is written down."""
-        watched = Watched(message_id, talk.request.working_dir)
-        async with self._watching.of(talk.lease, talk.attempt, talk.agent, talk.backend, watched):
+        watched = Watched(
+            lease=talk.lease,
+            attempt=talk.attempt,
+            agent=talk.agent,
+            backend=talk.backend,
+            message_id=message_id,
+            working_dir=talk.request.working_dir,
+        )
+        async with self._watching.of(watched):
             try:
                 async with asyncio.timeout(self._time_left(talk, rejoined=rejoined)):
                     reply: Reply = await talk.backend.wait(talk.session, message_id)

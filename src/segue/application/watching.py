@@ -41,11 +41,15 @@ _LONGEST_TEXT = 16_000
 """Characters of one piece of activity; of more, the beginning is kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Watched:
-    """The message whose work is watched, and where it is done."""
+    """A message that an agent works on."""
 
-    id: str
+    lease: Lease
+    attempt: Attempt
+    agent: Agent
+    backend: AgentBackend
+    message_id: str
     working_dir: str
     """Paths inside are shown from here."""
 
@@ -58,15 +62,14 @@ class Watching:
         self._clock = clock
 
     @asynccontextmanager
-    async def of(
-        self, lease: Lease, attempt: Attempt, agent: Agent, backend: AgentBackend, message: Watched
-    ) -> AsyncIterator[None]:
+    async def of(self, watched: Watched) -> AsyncIterator[None]:
         """While this is open, what the agent does is written down. It never breaks what it watches."""
-        if not (backend.capabilities.events or backend.capabilities.usage):
+        capabilities = watched.backend.capabilities
+        if not (capabilities.events or capabilities.usage):
             yield
             return
-        watch = _Watch(self._database, self._clock, lease, attempt, agent, backend, message.working_dir)
-        tasks = [asyncio.create_task(watch.listen(message.id)), asyncio.create_task(watch.write())]
+        watch = _Watch(self._database, self._clock, watched)
+        tasks = [asyncio.create_task(watch.listen()), asyncio.create_task(watch.write())]
         try:
             yield
             await asyncio.wait(tasks[:1], timeout=_LAST_WORDS_SECONDS)
@@ -80,28 +83,20 @@ class Watching:
 class _Watch:
     """One attempt, watched."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        lease: Lease,
-        attempt: Attempt,
-        agent: Agent,
-        backend: AgentBackend,
-        working_dir: str,
-    ) -> None:
+    def __init__(self, database: Database, clock: Clock, watched: Watched) -> None:
         self._database, self._clock = database, clock
-        self._folder = working_dir.rstrip("/") + "/"
-        self._lease, self._attempt, self._agent, self._backend = lease, attempt, agent, backend
-        self._session = agent.session_ref or agent.key
+        self._lease, self._attempt, self._agent = watched.lease, watched.attempt, watched.agent
+        self._backend, self._message_id = watched.backend, watched.message_id
+        self._session = watched.agent.session_ref or watched.agent.key
+        self._folder = watched.working_dir.rstrip("/") + "/"
         self._unwritten: list[tuple[ActivityKind, dict[str, Any]]] = []
         self._usage: Usage | None = None
         self._asked: dict[str, PermissionAsked] = {}
 
-    async def listen(self, message_id: str) -> None:
+    async def listen(self) -> None:
         """Take in what the back end tells."""
         with suppress(BackendError):  # whatever is wrong with the session, `wait` says it
-            async for event in self._backend.events(self._session, message_id):
+            async for event in self._backend.events(self._session, self._message_id):
                 self._take(event)
 
     async def write(self) -> None:

@@ -44,7 +44,7 @@ class WorkShown:
 
     def render(self, step: StepView) -> Group:
         """The last tool calls, then the last words."""
-        lines = [Text.from_markup(line, overflow="ellipsis", end="") for line in self._doing.get(step.id, ())]
+        lines = [Text.from_markup(line, overflow="ellipsis") for line in self._doing.get(step.id, ())]
         words = [line for line in self._words.get(step.id, "").splitlines() if line.strip()]
         said = [
             Text(printable(line), style="italic dim", overflow="ellipsis", no_wrap=True)
