@@ -287,12 +287,12 @@ QUICK = {
 TRIED_AGAIN = {"e500": "the server of its model failed", "cut": "the connection to its model broke off"}
 
 
-@of("opencode", *OTHERS)
+@of("claude", "codex")  # the error table has the others
 async def test_an_error_of_the_model_is_one_sentence(backend: AcpBackend, rig: Rig, workspace: Path) -> None:
     await all_fail(backend, rig, workspace, QUICK)
 
 
-@of("opencode", *OTHERS)
+@of("claude", "codex")  # the error table has the others
 @pytest.mark.all_agents
 async def test_an_error_that_is_tried_again_for_a_minute_is_one_sentence(
     backend: AcpBackend, rig: Rig, workspace: Path
@@ -300,7 +300,7 @@ async def test_an_error_that_is_tried_again_for_a_minute_is_one_sentence(
     await all_fail(backend, rig, workspace, TRIED_AGAIN)
 
 
-@of("opencode", *OTHERS)
+@of("claude", "codex")  # the error table has the others
 @pytest.mark.all_agents
 async def test_a_model_that_is_not_there_is_one_sentence(
     backend: AcpBackend, agent: str, workspace: Path, tmp_path: Path
