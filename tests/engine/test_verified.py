@@ -234,3 +234,17 @@ async def test_a_key_in_a_reply_is_redacted_before_it_is_stored(tmp_path: Path, 
     assert key not in json.dumps(handoff.metadata)
     assert key not in (step.tries[0].reply or "")
     assert key not in backend.received["rev"][0]
+
+
+@pytest.mark.parametrize("later", [{"fail": "the model is gone"}, {"crash": 9}, {"say": "   "}], ids=str)
+async def test_a_repair_turn_that_fails_leaves_what_there_was(
+    tmp_path: Path, repository: Path, later: dict[str, Any]
+) -> None:
+    ended, backend, step = await run(tmp_path, repository, [WRITE, say(LIE)], [[later]])
+    assert ended.status == "done", ended.reason
+    assert step.attempts == 1
+    handoff = ended.steps[0].latest_handoff
+    assert handoff is not None
+    assert handoff.metadata is not None
+    assert handoff.metadata["what_was_done"] == LIE["what_was_done"]
+    assert "b.py" in backend.received["rev"][0].split("## Corrections")[1]

@@ -19,7 +19,7 @@ from segue.application.ports import NewHandoff, UnitOfWork
 from segue.application.verification import Examined, Verification
 from segue.application.workspaces import StepCommit
 from segue.domain.audit import AuditKind
-from segue.domain.errors import AgentFailed
+from segue.domain.errors import AgentFailed, BackendError
 from segue.domain.gates import Gate
 from segue.domain.handoff import OutputNotation
 from segue.domain.pipeline import Attempt, AttemptStatus, Repair, Step
@@ -54,28 +54,42 @@ class Acceptance:
         """Examine, let mend, commit, save; the step is done. `AgentFailed` if it must not pass."""
         async with self._database.begin() as work:
             repairs = await work.attempts.repairs(talk.attempt.id)
-        best: Examined | None = None
-        reply = talk.attempt.reply or ""
+        best = None if repairs else await self._examine(talk, talk.attempt.reply or "")
         while True:
-            if repairs and repairs[-1].reply is None:
-                repairs[-1] = await self._finish_repair(talk, repairs[-1])
             if repairs:
-                reply = repairs[-1].reply or ""
-            examined = await self._examine(talk, reply)
-            if best is None or examined.handoff is not None:
-                best = examined  # a mended handoff may come without words, but never without a record
-            gate = self._gate(talk, examined)
+                mended = await self._mended(talk, repairs)
+                best = mended or best or await self._rejected(talk, repairs[-1])
+                if mended is None:
+                    break
+            assert best is not None  # examined before the loop, or in it
+            gate = self._gate(talk, best)
             if gate is Gate.FAIL:
-                raise AgentFailed(_why_it_fails(examined))
+                raise AgentFailed(_why_it_fails(best))
             if gate is not Gate.REPAIR or len(repairs) >= MOST_REPAIRS or not await self._converses(talk):
                 break
-            repairs.append(await self._begin_repair(talk, examined, len(repairs) + 1))
-        await self._save(talk, best, reply)
+            repairs.append(await self._begin_repair(talk, best, len(repairs) + 1))
+        await self._save(talk, best)
 
-    async def _examine(self, talk: Conversation, reply: str) -> Examined:
+    async def _mended(self, talk: Conversation, repairs: list[Repair]) -> Examined | None:
+        """What the last repair turn gave; none if nothing came of it, and what was there before counts."""
+        try:
+            repairs[-1] = repair = await self._finish_repair(talk, repairs[-1])
+            examined = await self._examine(talk, repair.reply or "")
+        except BackendError as error:
+            log.warning("repair_failed", pipeline=talk.pipeline.id, step=talk.step.id, error=str(error))
+            return None
+        return examined if examined.handoff is not None else None
+
+    async def _rejected(self, talk: Conversation, repair: Repair) -> Examined:
+        """What the agent had handed off before it was asked to mend it."""
+        return await self._examine(talk, talk.attempt.reply or "", submitted=repair.rejected_json)
+
+    async def _examine(self, talk: Conversation, reply: str, submitted: str | None = None) -> Examined:
         async with self._database.begin() as work:
             latest = await work.attempts.latest(talk.step.id)
         attempt = latest[0] if latest else talk.attempt
+        if submitted is not None:
+            attempt = replace(attempt, submitted_json=submitted)
         if not reply.strip() and attempt.submitted_json is None:
             raise AgentFailed("its reply was empty, so there is nothing to hand off")
         knows = talk.backend.capabilities.tool_log
@@ -127,6 +141,8 @@ class Acceptance:
 
     async def _finish_repair(self, talk: Conversation, repair: Repair) -> Repair:
         """Send the question unless it was sent, and wait for the reply."""
+        if repair.reply is not None:
+            return repair
         rejoined = repair.status is AttemptStatus.SENT
         if repair.status is AttemptStatus.SENDING:
             await self._conversations.deliver(talk, Message(id=repair.message_id, text=repair.text))
@@ -141,9 +157,8 @@ class Acceptance:
             await work.commit()
         return repair
 
-    async def _save(self, talk: Conversation, examined: Examined, reply: str) -> None:
-        handoff, attempt = examined.handoff, talk.attempt
-        content = examined.source if examined.source.strip() else reply
+    async def _save(self, talk: Conversation, examined: Examined) -> None:
+        handoff, attempt, content = examined.handoff, talk.attempt, examined.source
         commit = await self._commit(talk, content if handoff is None else handoff.to_json())
         now = self._clock.now()
         async with self._database.begin() as work:

@@ -126,7 +126,7 @@ class Conversations:
         end = talk.attempt.started_at + timedelta(seconds=allowed)
         left = (end - self._clock.now()).total_seconds()
         # After a restart the reply may be there already: time to fetch it is given in any case.
-        return max(min(left, allowed), self._limits.late_reply_timeout) if rejoined else left
+        return max(min(left, allowed), self._limits.late_reply_timeout) if rejoined else max(left, 0)
 
     async def _within(self, act: Awaitable[T], otherwise: str) -> T:
         try:
