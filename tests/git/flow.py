@@ -15,6 +15,7 @@ from segue.domain.workspace import Workspace, WorkspaceChoice
 from tests.git.repositories import git
 
 ABOUT = StepCommit(pipeline_id=1, step=1, agent_name="dev", title="Add a.", handoff_hash="0" * 64)
+_OF_THE_USER = ("index", "HEAD", "config", "refs/stash", "logs/refs/stash")
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,15 @@ def flow_of(repo: Path, tmp_path: Path) -> Flow:
 def checkout_of(repo: Path) -> str:
     """A hash of all that the user has: files, index, HEAD and settings."""
     found = hashlib.sha256()
-    for folder, names, files in os.walk(os.fsencode(repo)):
-        names[:] = sorted(name for name in names if name != b".git")
-        for name in sorted([*names, *files]):
-            path = os.path.join(folder, name)
-            found.update(path + b"\0")
-            if os.path.islink(path):
-                found.update(os.readlink(path))
-            elif os.path.isfile(path):
-                found.update(Path(os.fsdecode(path)).read_bytes())
-    for name in ("index", "HEAD", "config", "refs/stash", "logs/refs/stash"):
-        path = repo / ".git" / name
+    for folder, names, files in os.walk(repo):
+        names[:] = sorted(name for name in names if name != ".git")
+        for path in (Path(folder, name) for name in sorted([*names, *files])):
+            found.update(os.fsencode(path) + b"\0")
+            if path.is_symlink():
+                found.update(os.fsencode(path.readlink()))
+            elif path.is_file():
+                found.update(path.read_bytes())
+    for path in (repo / ".git" / name for name in _OF_THE_USER):
         found.update(path.read_bytes() if path.exists() else b"-")
     return found.hexdigest()
 

@@ -111,8 +111,8 @@ async def test_no_program_of_the_configuration_runs(
     commit(flow.repo)
     (tmp_path / "included").write_text(f'[filter "y"]\n\tsmudge = {program}\n\tclean = {program}\n')
     for key, value in settings.items():
-        value = value.replace("PROGRAM", program).replace("INCLUDED", str(tmp_path / "included"))
-        git(flow.repo, "config", key, value)
+        filled = value.replace("PROGRAM", program).replace("INCLUDED", str(tmp_path / "included"))
+        git(flow.repo, "config", key, filled)
     evidence, _ = await flow.whole(change)
     assert kinds(evidence) == {"a.txt": MODIFIED, "new.txt": ADDED}
     assert not marker.exists(), marker.read_text()
@@ -224,14 +224,14 @@ async def test_a_folder_is_made_a_repository_even_if_that_was_cut_off(tmp_path: 
 async def test_a_bare_repository_is_refused(tmp_path: Path, inside: str) -> None:
     git(tmp_path, "init", "-q", "--bare", "bare")
     flow = flow_of(tmp_path / "bare" / inside, tmp_path)
-    with pytest.raises(RepositoryError, match="without a work tree .* name a folder"):
+    with pytest.raises(RepositoryError, match=r"without a work tree .* name a folder"):
         await flow.open()
 
 
 async def test_a_work_tree_elsewhere_is_refused(tmp_path: Path, flow: Flow) -> None:
     (tmp_path / "elsewhere").mkdir()
     git(flow.repo, "config", "core.worktree", str(tmp_path / "elsewhere"))
-    with pytest.raises(RepositoryError, match="work tree elsewhere|without a work tree|not in the work tree"):
+    with pytest.raises(RepositoryError, match="is not in the work tree of a git repository"):
         await flow.open()
 
 
@@ -294,8 +294,11 @@ WAYS = {
     ),
     "a detached head": ("git checkout -q --detach", "echo 1 > new.txt", "git add .", "git commit -qm x"),
     "its own commit": ("echo 1 > new.txt", "git add .", "git commit -qm x"),
-    "a deleted branch": ("b=$(git branch --show-current)", "git checkout -q --detach", "git branch -D $b")
-    + ("echo 1 > new.txt",),
+    "a deleted branch": (
+        "b=$(git branch --show-current)",
+        "git checkout -q --detach",
+        "git branch -D $b; echo 1 > new.txt",
+    ),
     "no .git": ("echo 1 > new.txt", "rm .git"),
     "a broken .git": ("echo 1 > new.txt", "echo nonsense > .git"),
     "a lock": ("echo 1 > new.txt", "touch $(git rev-parse --git-dir)/index.lock"),
@@ -394,7 +397,8 @@ async def test_a_repository_around_the_worktrees_is_never_taken_for_one(flow: Fl
 
 async def test_a_process_that_goes_on_is_no_hindrance(flow: Flow) -> None:
     space = await flow.open()
-    left = subprocess.Popen(["git", "cat-file", "--batch"], cwd=space.path, stdin=subprocess.PIPE)
+    command = ["git", "cat-file", "--batch"]
+    left = subprocess.Popen(command, cwd=space.path, stdin=subprocess.PIPE)  # noqa: ASYNC220
     try:
         _, made, _ = await flow.step(space, change)
         assert made is not None
