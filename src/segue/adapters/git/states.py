@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from segue.adapters.git.evidence import look_at_everything, own_index
@@ -77,17 +78,17 @@ def begin_history(repository: Repository, message: str) -> None:
 
 def break_locks(repository: Repository, branch: str) -> None:
     """Remove locks that a killed git left in a worktree, after a moment for one that is at work."""
-    common = repository.common_dir
     locks = [
         repository.git_dir / "index.lock",
         repository.git_dir / "HEAD.lock",
-        common / "refs" / "heads" / f"{branch}.lock",
+        repository.common_dir / "refs" / "heads" / f"{branch}.lock",
     ]
     deadline = time.monotonic() + _LOCK_SECONDS
     while any(lock.exists() for lock in locks) and time.monotonic() < deadline:
         time.sleep(0.05)
     for lock in locks:
-        lock.unlink(missing_ok=True)
+        with suppress(OSError):  # git itself tells what it cannot do then
+            lock.unlink()
 
 
 def identity(repository: Repository) -> Mapping[str, str]:
