@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from segue.adapters.git.workspaces import GitWorkspaces
 from segue.application.workspaces import StepCommit, WorkspaceRequest
 from segue.domain.ledger.evidence import ChangeKind, Evidence
 from segue.domain.workspace import Workspace, WorkspaceChoice
-from tests.git.repositories import git
+from tests.git.repositories import git, lines, write
 
 ABOUT = StepCommit(pipeline_id=1, step=1, agent_name="dev", title="Add a.", handoff_hash="0" * 64)
 _OF_THE_USER = ("index", "HEAD", "config", "refs/stash", "logs/refs/stash")
@@ -83,3 +84,18 @@ def checkout_of(repo: Path) -> str:
 
 def kinds(evidence: Evidence) -> dict[str, ChangeKind]:
     return {path: change.kind for path, change in evidence.changes.items()}
+
+
+def change(folder: Path) -> None:
+    write(folder, {"a.txt": lines(6), "new.txt": "new\n"})
+
+
+def run(folder: Path, *command: str) -> None:
+    """A command of the agent's, whatever comes of it."""
+    subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+
+
+def does(*commands: str) -> Callable[[Path], None]:
+    """An agent that runs shell commands."""
+    identity = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; "
+    return lambda folder: run(folder, "sh", "-c", identity + "; ".join(commands))

@@ -9,6 +9,16 @@ from segue.adapters.git.repository import Repository
 from segue.adapters.git.states import commit_of, head_of, identity
 from segue.domain.errors import RepositoryError
 
+_BEGUN = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisection",
+}
+"""What the user may be in the middle of, by the file that git keeps meanwhile."""
+
 
 def count_changed(repository: Repository) -> int:
     """How many files of the checkout differ from its commit, new ones too."""
@@ -44,6 +54,8 @@ def merge_branch(repository: Repository, branch: str) -> str:
 
 
 def _check_checkout(repository: Repository, branch: str, name: str) -> None:
+    if begun := next((what for file, what in _BEGUN.items() if (repository.git_dir / file).exists()), None):
+        raise RepositoryError(f"a {begun} is under way in {repository.top}; finish or abort it, then merge")
     if changed := count_changed(repository):
         raise RepositoryError(
             f"{repository.top} has uncommitted changes in {changed} {'file' if changed == 1 else 'files'}; "
