@@ -24,7 +24,7 @@ from segue.domain.errors import (
     UnknownName,
 )
 from segue.domain.pipeline import Lease, Pipeline, PipelineStatus
-from segue.domain.workspace import WorkspaceChoice, WorkspaceKind
+from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind
 
 log = structlog.get_logger()
 
@@ -77,7 +77,7 @@ class Pipelines:
             if wanted.idempotency_key and (old := await work.pipelines.find_by_key(wanted.idempotency_key)):
                 return _same(old, new)
             if place.kind is WorkspaceKind.IN_PLACE:
-                await _refuse_two_in_place(work, new.working_dir)
+                await _refuse_two_in_place(work, new.working_dir, place)
             pipeline = await work.pipelines.add(new)
             await work.audit.add(
                 AuditKind.PIPELINE_CREATED,
@@ -241,11 +241,14 @@ class Pipelines:
         )
 
 
-async def _refuse_two_in_place(work: UnitOfWork, working_dir: str) -> None:
-    if (other := await work.pipelines.in_place(working_dir)) is not None:
+async def _refuse_two_in_place(work: UnitOfWork, working_dir: str, place: Workspace) -> None:
+    # Where there is a commit, runs that have not begun yet will have worktrees, unless they are told not to.
+    choices = {WorkspaceChoice.IN_PLACE} | (set() if place.base else {WorkspaceChoice.AUTO})
+    if (other := await work.pipelines.in_place(working_dir, counting=choices)) is not None:
         raise IllegalMove(
-            f"pipeline {other} works in {working_dir} itself, and two would spoil each other's work. Wait "
-            "for it, abort it, or make the folder a git repository: each run has its own worktree then"
+            f"pipeline {other} works in {working_dir} itself, or around or below it, and two would spoil "
+            "each other's work. Wait for it, abort it, or make the folder a git repository: each run has its "
+            "own worktree then"
         )
 
 

@@ -85,8 +85,11 @@ class PipelineStore(Protocol):
         ...
 
     async def save(self, pipeline: Pipeline) -> None: ...
-    async def in_place(self, working_dir: str) -> int | None:
-        """The unfinished pipeline, if any, whose agents work in this very folder."""
+    async def in_place(self, working_dir: str, *, counting: Collection[WorkspaceChoice]) -> int | None:
+        """The unfinished pipeline, if any, whose agents work in this very folder, around or below it.
+
+        Of those whose workspace is not open yet, the ones with these choices count.
+        """
         ...
 
     async def owned(self, worker_id: str) -> Collection[Lease]:

@@ -133,7 +133,8 @@ def own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
 def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
     """The files in the work tree; on the way, the copied index learns of all that is not ignored."""
     state = _State()
-    _look_at_everything(repository, index, state)
+    for path in look_at_everything(repository, index):
+        state.unseen[path] = "git is told to skip it (a sparse checkout)"
     repository.run("update-index", "-q", "--refresh", "--ignore-submodules", environment=index, may_fail=True)
     others = repository.run("ls-files", "-z", "--others", "--exclude-standard", environment=index)
     names = others.fields()
@@ -152,13 +153,14 @@ def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
     return state
 
 
-def _look_at_everything(repository: Repository, index: Mapping[str, str], state: _State) -> None:
-    """Files that git was told to take for unchanged are looked at all the same."""
+def look_at_everything(repository: Repository, index: Mapping[str, str]) -> list[str]:
+    """Files that git was told to take for unchanged are looked at all the same; gives those it skips."""
     assumed: list[str] = []
+    skipped: list[str] = []
     for entry in repository.run("ls-files", "-z", "-v", environment=index).fields():
         letter, path = entry[:1], entry[2:]
         if letter in "Ss":
-            state.unseen[path] = "git is told to skip it (a sparse checkout)"
+            skipped.append(path)
         elif letter.islower():
             assumed.append(path)
     if assumed:
@@ -166,6 +168,7 @@ def _look_at_everything(repository: Repository, index: Mapping[str, str], state:
         repository.run(
             "update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names, environment=index
         )
+    return skipped
 
 
 def _add_to_index(repository: Repository, index: Mapping[str, str], names: Iterable[str]) -> None:

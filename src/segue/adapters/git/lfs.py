@@ -27,7 +27,7 @@ def settle_filtered(
     """The changes without large files (LFS) that are what they were; what cannot be told is marked."""
     settled = dict(changes)
     modified = [path for path, change in changes.items() if change.kind is ChangeKind.MODIFIED]
-    for path, driver in _filters_of(repository, modified, index):
+    for path, driver in filters_of(repository, modified, index):
         if driver == "lfs" and (was := _pointer(repository, old_ids[path])) is not None:
             if was == _digest(Path(repository.top, path)):
                 del settled[path]
@@ -36,7 +36,7 @@ def settle_filtered(
     return settled
 
 
-def _filters_of(repository: Repository, paths: list[str], index: Mapping[str, str]) -> list[tuple[str, str]]:
+def filters_of(repository: Repository, paths: list[str], index: Mapping[str, str]) -> list[tuple[str, str]]:
     """The paths that have a filter, with its name."""
     if not paths or not repository.has_filters:
         return []

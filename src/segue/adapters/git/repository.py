@@ -48,9 +48,16 @@ _SETTINGS: tuple[tuple[str, str], ...] = (
     ("gpg.x509.program", "false"),
     ("log.showSignature", "false"),
     ("diff.ignoreSubmodules", "dirty"),
+    ("diff.orderFile", os.devnull),
     ("submodule.recurse", "false"),
     ("status.submoduleSummary", "false"),
     ("index.threads", "1"),
+    ("core.safecrlf", "false"),
+    ("core.filesRefLockTimeout", "10000"),
+    ("core.packedRefsTimeout", "10000"),
+    ("rerere.enabled", "false"),
+    ("merge.autoStash", "false"),
+    ("merge.verifySignatures", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 )
@@ -95,10 +102,12 @@ class Repository:
     """The folder that was asked for: the top, or one below it."""
     git_dir: Path
     """Where its index lies."""
+    common_dir: Path
+    """Where its branches lie; all its worktrees have the same."""
     digest: str = "sha1"
     """How ids are made: `sha1` or `sha256`."""
     filters: Mapping[str, str] = field(default_factory=dict)
-    """Settings that empty every filter which the configuration names."""
+    """Settings that empty every filter and merge driver which the configuration names."""
     seconds: float = SECONDS
     """How long one command may take."""
 
@@ -109,7 +118,7 @@ class Repository:
     @property
     def has_filters(self) -> bool:
         """Whether the configuration names a filter."""
-        return any(name.startswith("GIT_CONFIG_KEY_") for name in self.filters)
+        return any(value.startswith("filter.") for value in self.filters.values())
 
     @property
     def prefix(self) -> str:
@@ -174,19 +183,37 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
     digest, _, rest = rest.partition(b"\n")
     if inside != b"true":
         raise RepositoryError(f"{folder} is not in the work tree of a git repository")
-    top, _, git_dir = rest.removesuffix(b"\n").rpartition(b"\n")
-    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(os.fsdecode(top))):
-        raise RepositoryError(
-            f"the repository at {folder} has its work tree elsewhere, at {os.fsdecode(top)}"
-        )
+    top, git_dir = _two_folders(os.fsdecode(rest.removesuffix(b"\n")))
+    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(top)):
+        raise RepositoryError(f"the repository at {folder} has its work tree elsewhere, at {top}")
     found = Repository(
-        top=Path(os.fsdecode(top)),
+        top=top,
         folder=folder,
-        git_dir=Path(os.fsdecode(git_dir)),
+        git_dir=git_dir,
+        common_dir=_common_dir(git_dir),
         digest=digest.decode("ascii"),
         seconds=seconds,
     )
     return replace(found, filters=_settings(_emptied_filters(found), start=len(_SETTINGS)))
+
+
+def _two_folders(text: str) -> tuple[Path, Path]:
+    """Two paths that git printed in two lines; a line end may be part of them."""
+    lines = text.split("\n")
+    for count in range(1, len(lines)):
+        first, second = Path("\n".join(lines[:count])), Path("\n".join(lines[count:]))
+        if first.is_absolute() and second.is_absolute() and first.is_dir() and second.is_dir():
+            return first, second
+    return Path(lines[0]), Path(lines[-1])
+
+
+def _common_dir(git_dir: Path) -> Path:
+    """What the `.git` of a worktree shares with the repository it belongs to."""
+    try:
+        named = (git_dir / "commondir").read_bytes().removesuffix(b"\n")
+    except OSError:
+        return git_dir
+    return Path(os.path.normpath(git_dir / os.fsdecode(named)))
 
 
 def _emptied_filters(repository: Repository) -> list[tuple[str, str]]:
@@ -201,6 +228,10 @@ def _emptied_filters(repository: Repository) -> list[tuple[str, str]]:
         if section == "filter" and key in ("clean", "smudge", "process"):
             emptied[name] = ""
             emptied[f"filter.{driver}.required"] = "false"
+        elif section == "merge" and key == "driver":
+            emptied[name] = "false"  # it fails, so what it would have merged is a conflict
+        elif section == "branch" and key == "mergeoptions":
+            emptied[name] = ""
     return list(emptied.items())
 
 
@@ -296,5 +327,10 @@ def _explain(arguments: Sequence[str], folder: Path, errors: IO[bytes]) -> Repos
         return RepositoryError(
             f"git does not trust {folder}, which belongs to another user; if you do, run "
             f"`git config --global --add safe.directory {folder}`"
+        )
+    if "must be run in a work tree" in said:
+        return RepositoryError(
+            f"{folder} is in a git repository without a work tree (a bare one, or a .git folder); name "
+            "a folder that has files checked out"
         )
     return RepositoryError(f"git {arguments[0]} failed in {folder}: {first[:300]}")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 from segue.adapters.git.evidence import collect_evidence
+from segue.adapters.git.merging import count_changed, merge_branch
 from segue.adapters.git.repository import Repository, open_repository
+from segue.adapters.git.states import commit_state, head_of, mark_state
 from segue.adapters.git.worktrees import (
     add_worktree,
     check_branch,
-    commit_all,
+    find_worktree,
+    free_branch,
     has_submodules,
-    head_of,
-    is_dirty,
+    is_free,
     make_repository,
-    mark_state,
-    merge_branch,
+    open_worktree,
     remove_worktree,
     taking_turns,
 )
@@ -27,6 +29,15 @@ from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind, br
 
 _MOST_DIFF = 20_000_000
 """Bytes of a patch that are shown."""
+_SHOWN = (
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "-M",
+)
 
 
 class GitWorkspaces:
@@ -54,7 +65,7 @@ class GitWorkspaces:
         """What changed since a mark."""
         if workspace.repository is None or since is None:
             return None
-        return await asyncio.to_thread(collect_evidence, Path(workspace.path), since)
+        return await asyncio.to_thread(self._evidence, workspace, since)
 
     async def commit(self, workspace: Workspace, about: StepCommit) -> str | None:
         """Commit all there is in a worktree; in the user's own folder nothing is committed."""
@@ -81,7 +92,7 @@ class GitWorkspaces:
 
     def _check(self, folder: Path, branch: str | None, choice: WorkspaceChoice) -> Workspace:
         repository = _repository_of(folder)
-        if choice is WorkspaceChoice.INIT_GIT and repository is None:
+        if choice is WorkspaceChoice.INIT_GIT and not _has_commit(repository):
             kind = WorkspaceKind.WORKTREE
             return Workspace(kind=kind, path=str(folder), repository=str(folder), branch=branch)
         if choice is WorkspaceChoice.IN_PLACE or repository is None or head_of(repository) is None:
@@ -99,35 +110,67 @@ class GitWorkspaces:
 
     def _open(self, wanted: WorkspaceRequest) -> Workspace:
         folder = Path(wanted.working_dir)
-        if wanted.choice is WorkspaceChoice.INIT_GIT and _repository_of(folder) is None:
+        if wanted.choice is WorkspaceChoice.INIT_GIT:
             with taking_turns(folder, self._locks):
-                if _repository_of(folder) is None:
+                if not _has_commit(_repository_of(folder)):
                     make_repository(folder)
         found = self._check(folder, None, wanted.choice)
         repository = _repository_of(folder)
         if found.kind is WorkspaceKind.IN_PLACE or repository is None or found.base is None:
             return found
-        place = self._root / str(wanted.pipeline_id)
-        branch = wanted.branch or branch_name(wanted.pipeline_id, wanted.title)
         with taking_turns(repository.top, self._locks):
-            if not _is_worktree(place):
-                remove_worktree(repository, place)
-                check_branch(repository, branch)
-                add_worktree(repository, place, branch, found.base)
-        inside = place / repository.prefix
-        inside.mkdir(parents=True, exist_ok=True)
+            place, branch = self._worktree(repository, wanted, found.base)
+        made = open_worktree(repository, place)
         return Workspace(
             kind=WorkspaceKind.WORKTREE,
-            path=str(inside),
+            path=str(_folder_in(place, repository.prefix)),
             repository=found.repository,
             branch=branch,
-            base=head_of(open_repository(place)),
+            base=head_of(made),
             notes=found.notes,
         )
 
+    def _worktree(self, repository: Repository, wanted: WorkspaceRequest, base: str) -> tuple[Path, str]:
+        """The worktree that was made for this pipeline before a crash, or a new one.
+
+        Another one in its place, of a database that is gone, may hold somebody's work: it is left alone.
+        """
+        name = branch_name(wanted.pipeline_id, wanted.title)
+        place, number = self._root / str(wanted.pipeline_id), 1
+        while not is_free(repository, place):
+            made = find_worktree(repository, place)
+            if made is not None and (branch := _fresh_branch(repository, made, wanted.branch, name)):
+                return place, branch
+            number += 1
+            place = self._root / f"{wanted.pipeline_id}-{number}"
+        remove_worktree(repository, place)
+        if wanted.branch is not None:
+            check_branch(repository, wanted.branch)
+        branch = wanted.branch or free_branch(repository, name, base)
+        add_worktree(repository, place, branch, base)
+        return place, branch
+
+    def _inside(self, workspace: Workspace) -> Repository:
+        """The repository as it is seen from the folder that agents work in."""
+        if workspace.kind is WorkspaceKind.IN_PLACE:
+            return open_repository(Path(workspace.path))
+        place = self._place_of(workspace)
+        open_worktree(open_repository(Path(workspace.repository or "")), place)
+        return open_repository(_folder_in(place, str(Path(workspace.path).relative_to(place))))
+
+    def _place_of(self, workspace: Workspace) -> Path:
+        path = Path(workspace.path)
+        place = next((p for p in (path, *path.parents) if p.parent == self._root), None)
+        if place is None:
+            raise RepositoryError(f"{workspace.path} is no worktree of this Segue, so it is left alone")
+        return place
+
+    def _evidence(self, workspace: Workspace, since: str) -> Evidence:
+        return collect_evidence(self._inside(workspace).folder, since)
+
     def _mark(self, workspace: Workspace) -> str:
         with taking_turns(Path(workspace.repository or ""), self._locks):
-            return mark_state(open_repository(Path(workspace.path)))
+            return mark_state(self._inside(workspace))
 
     def _commit(self, workspace: Workspace, about: StepCommit) -> str:
         trailer = f"Segue-Step: {about.pipeline_id}/{about.step}"
@@ -143,14 +186,13 @@ class GitWorkspaces:
             ]
         )
         with taking_turns(Path(workspace.repository or ""), self._locks):
-            return commit_all(open_repository(Path(workspace.path)), message, trailer)
+            return commit_state(self._inside(workspace), workspace.branch or "", message, trailer)
 
     def _diff(self, workspace: Workspace, since: str, until: str | None) -> str:
-        folder = Path(workspace.path if Path(workspace.path).is_dir() else workspace.repository or "")
-        end = until or (self._mark(workspace) if _is_worktree(folder) else workspace.branch or "HEAD")
-        repository = open_repository(folder)
-        shown = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-M", since, end, "--")
-        output = repository.run(*shown, most_bytes=_MOST_DIFF)
+        is_there = workspace.kind is WorkspaceKind.IN_PLACE or self._place_of(workspace).is_dir()
+        end = until or (self._mark(workspace) if is_there else f"refs/heads/{workspace.branch}")
+        repository = open_repository(Path(workspace.repository or ""))
+        output = repository.run("diff", *_SHOWN, since, end, "--", most_bytes=_MOST_DIFF)
         cut = "\n(the rest is left out)\n" if output.is_cut else ""
         return output.text.decode("utf-8", "replace") + cut
 
@@ -159,14 +201,43 @@ class GitWorkspaces:
             return merge_branch(open_repository(top), branch)
 
     def _remove(self, workspace: Workspace) -> None:
-        top = Path(workspace.repository or "")
-        place = next(
-            (p for p in (Path(workspace.path), *Path(workspace.path).parents) if p.parent == self._root), None
-        )
-        if place is None:
-            raise RepositoryError(f"{workspace.path} is no worktree of this Segue, so it is left alone")
+        """What nobody has committed, after a failed step, is kept on the branch first."""
+        top, place = Path(workspace.repository or ""), self._place_of(workspace)
         with taking_turns(top, self._locks):
-            remove_worktree(open_repository(top), place)
+            repository = open_repository(top)
+            if place.is_dir():
+                made = open_worktree(repository, place)
+                commit_state(made, workspace.branch or "", "Keep what was not committed\n", None)
+            remove_worktree(repository, place)
+
+
+def _folder_in(place: Path, below: str) -> Path:
+    """A folder of a worktree, made if need be; an agent may have put something else there."""
+    folder = place / below
+    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(place)):
+        raise RepositoryError(f"{folder} leads out of its worktree; an agent put a link there")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RepositoryError(f"{folder} is no folder any more: {error.strerror}") from error
+    return folder
+
+
+def _fresh_branch(repository: Repository, made: Repository, wanted: str | None, own: str) -> str | None:
+    """The branch of a worktree in which nobody has worked yet, if it is this pipeline's."""
+    head, name = head_of(made), made.run("symbolic-ref", "--quiet", "HEAD", may_fail=True).text
+    branch = os.fsdecode(name).strip().removeprefix("refs/heads/")
+    if head is None or mark_state(made) != head:
+        return None
+    if wanted is not None:
+        return branch if branch == wanted else None
+    has_commits = repository.run("rev-list", "--max-count=1", head, "^HEAD").text.strip()
+    is_own = branch.startswith((own, own.replace("/", "-", 1)))
+    return branch if is_own and not has_commits else None
+
+
+def _has_commit(repository: Repository | None) -> bool:
+    return repository is not None and head_of(repository) is not None
 
 
 def _repository_of(folder: Path) -> Repository | None:
@@ -176,10 +247,6 @@ def _repository_of(folder: Path) -> Repository | None:
         if "not a git repository" in str(error) or "git is not on the PATH" in str(error):
             return None
         raise
-
-
-def _is_worktree(place: Path) -> bool:
-    return (place / ".git").exists()
 
 
 def _in_place(folder: Path, repository: Repository | None, choice: WorkspaceChoice) -> Workspace:
@@ -204,7 +271,7 @@ def _in_place(folder: Path, repository: Repository | None, choice: WorkspaceChoi
 
 def _notes(repository: Repository) -> tuple[str, ...]:
     notes = []
-    if changed := is_dirty(repository):
+    if changed := count_changed(repository):
         files = "1 file is" if changed == 1 else f"{changed} files are"
         notes.append(f"{files} not committed in {repository.top}: agents do not see that work")
     if has_submodules(repository):

@@ -1,4 +1,4 @@
-"""Git worktrees: made, marked, committed, merged and removed, without touching the user's checkout.
+"""Git worktrees: made, found again and removed, without touching the user's checkout.
 
 Writers of one repository take turns, by a lock that other processes of ours see too: git's own locks make
 whoever comes second fail.
@@ -10,16 +10,16 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from segue.adapters.git.evidence import own_index
 from segue.adapters.git.repository import Repository, open_repository, run_git
+from segue.adapters.git.states import begin_history, commit_of
 from segue.domain.errors import RepositoryError
 
-_MARK = "Segue-Mark"
-_IDENTITY = ("Segue", "segue@localhost")
+_UNFINISHED = "Segue is making it"
+_OWN = "segue/"
 
 
 @contextmanager
@@ -32,50 +32,88 @@ def taking_turns(repository: Path, locks: Path) -> Iterator[None]:
         yield
 
 
-def head_of(repository: Repository) -> str | None:
-    """The commit that is checked out; none before the first."""
-    output = repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", may_fail=True)
-    return output.text.decode("ascii").strip() or None
-
-
-def branch_exists(repository: Repository, branch: str) -> bool:
-    """True if the repository has this branch."""
-    name = f"refs/heads/{branch}"
-    return bool(repository.run("rev-parse", "--verify", "--quiet", name, may_fail=True).text.strip())
-
-
 def check_branch(repository: Repository, branch: str) -> None:
     """Raise unless a worktree can have this branch."""
-    if not repository.run("check-ref-format", "--branch", branch, may_fail=True).text.strip():
+    named = repository.run("check-ref-format", "--branch", branch, may_fail=True).text
+    if named != os.fsencode(branch) + b"\n":
         raise RepositoryError(f'"{branch}" is no name for a branch; use letters, digits, - and /')
-    for entry in repository.run("worktree", "list", "--porcelain").text.split(b"\n\n"):
-        lines = os.fsdecode(entry).splitlines()
-        if f"branch refs/heads/{branch}" in lines:
-            where = lines[0].removeprefix("worktree ")
-            raise RepositoryError(f'the branch "{branch}" is checked out at {where}; name another one')
+    if where := _checked_out_at(repository, branch):
+        raise RepositoryError(f'the branch "{branch}" is checked out at {where}; name another one')
+    if other := _in_the_way(repository, branch):
+        raise RepositoryError(
+            f'there can be no branch "{branch}" beside the branch "{other}"; name another one'
+        )
+
+
+def free_branch(repository: Repository, wanted: str, base: str) -> str:
+    """A branch of our own that has no work on it yet: the name that is wanted, or one like it."""
+    if _in_the_way(repository, wanted):
+        wanted = wanted.replace(_OWN, "segue-", 1)
+    number, name = 1, wanted
+    while commit_of(repository, f"refs/heads/{name}") not in (None, base) or _checked_out_at(
+        repository, name
+    ):
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
 
 
 def add_worktree(repository: Repository, folder: Path, branch: str, base: str) -> None:
-    """A worktree at `folder` on `branch`, which begins at `base` unless it is there already."""
+    """A worktree at `folder` on `branch`, which begins at `base` unless it is there already.
+
+    It is locked until it is whole. Its files are written by a git that knows the settings which hold there:
+    a repository can have some for worktrees alone.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    repository.run("worktree", "prune")
-    if branch_exists(repository, branch):
-        repository.run("worktree", "add", "--quiet", str(folder), branch)
+    asked = ("worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", _UNFINISHED)
+    if commit_of(repository, f"refs/heads/{branch}"):
+        repository.run(*asked, str(folder), branch)
     else:
-        repository.run("worktree", "add", "--quiet", "-b", branch, str(folder), base)
+        repository.run(*asked, "--no-track", "-b", branch, str(folder), base)
+    open_repository(folder).run("reset", "--hard", "--quiet")
+    repository.run("worktree", "unlock", str(folder))
+
+
+def find_worktree(repository: Repository, folder: Path) -> Repository | None:
+    """The worktree at a folder, if it is one of this repository and whole."""
+    found = _worktree_at(repository, folder)
+    return None if found is None or (found.git_dir / "locked").exists() else found
+
+
+def is_free(repository: Repository, folder: Path) -> bool:
+    """True if a worktree can be made at this folder: nothing is there, or one that was not finished."""
+    if not os.path.lexists(folder):
+        return True
+    found = _worktree_at(repository, folder)
+    return (found.git_dir / "locked").exists() if found else folder.is_dir() and not any(folder.iterdir())
+
+
+def open_worktree(repository: Repository, folder: Path) -> Repository:
+    """The worktree at a folder; if an agent removed its `.git`, that is mended."""
+    if not folder.is_dir():
+        raise RepositoryError(f"there is no folder {folder}")
+    found = _worktree_at(repository, folder)
+    if found is None:
+        repository.run("worktree", "repair", str(folder), may_fail=True)
+        found = _worktree_at(repository, folder)
+    if found is None:
+        raise RepositoryError(
+            f"{folder} is no worktree of {repository.top} any more: its .git was replaced; what is left "
+            "there is not touched"
+        )
+    return found
 
 
 def remove_worktree(repository: Repository, folder: Path) -> None:
-    """Remove a worktree and all in it; safe to repeat."""
-    repository.run("worktree", "remove", "--force", "--force", str(folder), may_fail=True)
+    """Remove a worktree and all in it; safe to repeat. Other worktrees are not looked at."""
     shutil.rmtree(folder, ignore_errors=True)
-    repository.run("worktree", "prune")
-
-
-def is_dirty(repository: Repository) -> int:
-    """How many files of the checkout differ from its commit, new ones too."""
-    output = repository.run("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
-    return len(output.fields())
+    if folder.is_dir():  # a folder in it may be read-only
+        for path, _, _ in os.walk(folder):
+            Path(path).chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
+    repository.run("worktree", "remove", "--force", "--force", str(folder), may_fail=True)
+    if folder.exists():
+        raise RepositoryError(f"{folder} could not be removed; remove it yourself")
 
 
 def has_submodules(repository: Repository) -> bool:
@@ -83,74 +121,39 @@ def has_submodules(repository: Repository) -> bool:
     return (repository.top / ".gitmodules").is_file()
 
 
-def mark_state(repository: Repository) -> str:
-    """A commit, on no branch, of the files as they are now; index and branches stay as they are."""
-    with own_index(repository) as index:
-        repository.run("add", "--all", environment=index)
-        tree = repository.run("write-tree", environment=index).text.decode("ascii").strip()
-    parent = head_of(repository)
-    parents = ("-p", parent) if parent else ()
-    arguments = ("commit-tree", tree, *parents, "-m", _MARK)
-    made = repository.run(*arguments, environment=identity(repository))
-    return made.text.decode("ascii").strip()
-
-
-def commit_all(repository: Repository, message: str, trailer: str) -> str:
-    """Commit everything with this message, unless the newest commit has the trailer already."""
-    repository.run("add", "--all")
-    is_clean = not repository.run("diff-index", "--cached", "--name-only", "HEAD").text
-    newest = repository.run("log", "-1", "--format=%B").text.decode("utf-8", "replace")
-    if not (is_clean and trailer in newest.splitlines()):
-        arguments = ("commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "--file=-")
-        repository.run(*arguments, stdin=message.encode(), environment=identity(repository))
-    found = head_of(repository)
-    assert found is not None  # there is one commit at least
-    return found
-
-
 def make_repository(folder: Path) -> None:
-    """`git init`, and a commit of all that is there."""
+    """`git init`, and a commit of all that is there; safe to repeat."""
     run_git(folder, "init", "--quiet")
-    repository = open_repository(folder)
-    repository.run("add", "--all")
-    message = b"Begin: what was there before Segue\n"
-    arguments = ("commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "--file=-")
-    repository.run(*arguments, stdin=message, environment=identity(repository))
+    begin_history(open_repository(folder), "Begin: what was there before Segue\n")
 
 
-def merge_branch(repository: Repository, branch: str) -> str:
-    """Merge a branch into what is checked out; on a conflict everything is as before."""
-    if changed := is_dirty(repository):
-        raise RepositoryError(
-            f"{repository.top} has uncommitted changes in {changed} {'file' if changed == 1 else 'files'}; "
-            "commit or stash them, then merge"
-        )
-    arguments = ("merge", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-ff", branch)
-    repository.run(*arguments, environment=identity(repository), may_fail=True)
-    unmerged = repository.run("diff", "--name-only", "-z", "--diff-filter=U").fields()
-    if unmerged:
-        repository.run("merge", "--abort")
-        named = ", ".join(unmerged[:5])
-        raise RepositoryError(
-            f'"{branch}" conflicts with what is checked out in {named}; nothing was changed'
-        )
-    tip = repository.run("rev-parse", f"refs/heads/{branch}").text
-    after = head_of(repository)
-    if after is None or repository.run("merge-base", "HEAD", f"refs/heads/{branch}").text != tip:
-        raise RepositoryError(
-            f'git could not merge "{branch}" into {repository.top}; try `git merge {branch}`'
-        )
-    return after
+def _worktree_at(repository: Repository, folder: Path) -> Repository | None:
+    """Git looks for repositories upwards: one around the folder is not meant."""
+    if not (folder / ".git").is_file():
+        return None
+    try:
+        found = open_repository(folder)
+    except RepositoryError:
+        return None
+    is_here = os.path.realpath(found.top) == os.path.realpath(folder)
+    is_ours = os.path.realpath(found.common_dir) == os.path.realpath(repository.common_dir)
+    return found if is_here and is_ours else None
 
 
-def identity(repository: Repository) -> Mapping[str, str]:
-    """Who commits: whoever git is set up for, else Segue."""
-    name = repository.run("config", "user.name", may_fail=True).text.strip()
-    mail = repository.run("config", "user.email", may_fail=True).text.strip()
-    if name and mail:
-        return {}
-    return {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in zip(("NAME", "EMAIL"), _IDENTITY, strict=True)
-    }
+def _checked_out_at(repository: Repository, branch: str) -> str | None:
+    listed = repository.run("worktree", "list", "--porcelain", "-z").text
+    for entry in listed.split(b"\0\0"):
+        lines = os.fsdecode(entry).split("\0")
+        if f"branch refs/heads/{branch}" in lines:
+            return lines[0].removeprefix("worktree ")
+    return None
+
+
+def _in_the_way(repository: Repository, branch: str) -> str | None:
+    """A branch that cannot stand beside this one: git keeps `a` and `a/b` as a file and a folder."""
+    parts = branch.split("/")
+    for above in ("/".join(parts[:count]) for count in range(1, len(parts))):
+        if commit_of(repository, f"refs/heads/{above}"):
+            return above
+    asked = ("for-each-ref", "--count=1", "--format=%(refname:lstrip=2)", f"refs/heads/{branch}/")
+    return os.fsdecode(repository.run(*asked).text).strip() or None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import CursorResult, delete, func, select, text, update
@@ -36,7 +37,7 @@ from segue.domain.pipeline import (
     PipelineStatus,
     StepStatus,
 )
-from segue.domain.workspace import WorkspaceKind
+from segue.domain.workspace import WorkspaceChoice, WorkspaceKind
 
 _UNFINISHED = (PipelineStatus.PENDING, PipelineStatus.RUNNING)
 _AUDIT_LOCK = 7_301_002
@@ -156,16 +157,26 @@ class SqlPipelines:
         """Write what changed."""
         write_pipeline(pipeline, await self._row(pipeline.id))
 
-    async def in_place(self, working_dir: str) -> int | None:
-        """The unfinished pipeline, if any, whose agents work in this very folder."""
+    async def in_place(self, working_dir: str, *, counting: Collection[WorkspaceChoice]) -> int | None:
+        """The unfinished pipeline, if any, whose agents work in this very folder, around or below it."""
         unfinished = (*_UNFINISHED, PipelineStatus.WAITING_FOR_APPROVAL)
-        found = select(PipelineRow).where(
-            PipelineRow.working_dir == working_dir, PipelineRow.status.in_(unfinished)
+        found = (
+            select(
+                PipelineRow.id,
+                PipelineRow.working_dir,
+                PipelineRow.workspace_json,
+                PipelineRow.workspace_choice,
+            )
+            .where(PipelineRow.status.in_(unfinished))
+            .order_by(PipelineRow.id)
         )
-        for row in await self._session.scalars(found.order_by(PipelineRow.id)):
-            workspace = read_workspace(row.workspace_json)
-            if workspace is None or workspace.kind is WorkspaceKind.IN_PLACE:
-                return row.id
+        for row in await self._session.execute(found):
+            opened = read_workspace(row.workspace_json)
+            is_in_place = (
+                opened.kind is WorkspaceKind.IN_PLACE if opened else row.workspace_choice in counting
+            )
+            if is_in_place and _overlap(Path(row.working_dir), Path(working_dir)):
+                return int(row.id)
         return None
 
     async def orders(self, leases: Collection[Lease]) -> Mapping[Lease, str | None]:
@@ -304,3 +315,7 @@ class SqlWorkers:
     async def remove(self, worker_id: str) -> None:
         """Remove a worker; its pipelines are free then."""
         await self._session.execute(delete(WorkerRow).where(WorkerRow.id == worker_id))
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)

@@ -1,0 +1,94 @@
+"""Merges the branch of a pipeline into what the user has checked out, wholly or not at all."""
+
+from __future__ import annotations
+
+import os
+
+from segue.adapters.git.lfs import filters_of
+from segue.adapters.git.repository import Repository
+from segue.adapters.git.states import commit_of, head_of, identity
+from segue.domain.errors import RepositoryError
+
+_BEGUN = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisection",
+}
+"""What the user may be in the middle of, by the file that git keeps meanwhile."""
+
+
+def count_changed(repository: Repository) -> int:
+    """How many files of the checkout differ from its commit, new ones too."""
+    asked = ("--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+    return len(repository.run("status", *asked).fields())
+
+
+def merge_branch(repository: Repository, branch: str) -> str:
+    """Merge a branch into what is checked out; if that cannot be, everything is as before."""
+    name = f"refs/heads/{branch}"
+    tip = commit_of(repository, name)
+    if tip is None:
+        raise RepositoryError(f'there is no branch "{branch}" in {repository.top} any more')
+    _check_checkout(repository, branch, name)
+    if not _contains(repository, tip):
+        asked = ("merge", "--quiet", "--no-stat", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-ff")
+        message = f"Merge branch '{branch}'"
+        repository.run(*asked, "-m", message, name, environment=identity(repository), may_fail=True)
+        unmerged = repository.run("diff", "--name-only", "-z", "--diff-filter=U").fields()
+        if (repository.git_dir / "MERGE_HEAD").exists():
+            repository.run("merge", "--abort")
+        if unmerged:
+            named = ", ".join(unmerged[:5])
+            raise RepositoryError(
+                f'"{branch}" conflicts with what is checked out in {named}; nothing was changed'
+            )
+    after = head_of(repository)
+    if after is None or not _contains(repository, tip):
+        raise RepositoryError(
+            f'git could not merge "{branch}" into {repository.top}; try `git merge {branch}`'
+        )
+    return after
+
+
+def _check_checkout(repository: Repository, branch: str, name: str) -> None:
+    if begun := next((what for file, what in _BEGUN.items() if (repository.git_dir / file).exists()), None):
+        raise RepositoryError(f"a {begun} is under way in {repository.top}; finish or abort it, then merge")
+    if changed := count_changed(repository):
+        raise RepositoryError(
+            f"{repository.top} has uncommitted changes in {changed} {'file' if changed == 1 else 'files'}; "
+            "commit or stash them, then merge"
+        )
+    if filtered := filters_of(repository, _changed(repository, name), {}):
+        path, driver = filtered[0]
+        raise RepositoryError(
+            f'"{branch}" changes {path}, which git\'s filter "{driver}" writes; Segue runs no filters, so '
+            f"merge it with `git merge {branch}`"
+        )
+    added = [path for path in _changed(repository, name, "--diff-filter=A") if _is_there(repository, path)]
+    tracked = set(repository.run("ls-files", "-z").fields()) if added else set()
+    if lost := sorted(set(added) - tracked):
+        raise RepositoryError(
+            f'"{branch}" adds {lost[0]}, which git ignores in {repository.top} and would overwrite; move it '
+            "away, then merge"
+        )
+
+
+def _changed(repository: Repository, name: str, *kinds: str) -> list[str]:
+    return repository.run(
+        "diff", "--name-only", "-z", "--no-renames", *kinds, f"HEAD...{name}", "--"
+    ).fields()
+
+
+def _is_there(repository: Repository, path: str) -> bool:
+    return os.path.lexists(repository.top / path)
+
+
+def _contains(repository: Repository, commit: str) -> bool:
+    """True if what is checked out has this commit already."""
+    head = head_of(repository)
+    if head is None:
+        return False
+    return not repository.run("rev-list", "--max-count=1", commit, f"^{head}").text.strip()

@@ -1,0 +1,156 @@
+"""The files of a work tree as they are now, kept as a commit: on no branch, or on the branch of a worktree.
+
+All is done on a copy of the index, so that a lock which an agent left behind is no hindrance.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from segue.adapters.git.evidence import look_at_everything, own_index
+from segue.adapters.git.repository import Repository
+from segue.domain.errors import RepositoryError
+
+_MARK = "Segue-Mark"
+_TIP = "refs/worktree/segue/tip"
+"""The newest commit of ours in a worktree: what an agent resets or leaves behind is found by it."""
+_IDENTITY = ("Segue", "segue@localhost")
+_GITLINK = "160000"
+_LOCK_SECONDS = 1.0
+
+
+def head_of(repository: Repository) -> str | None:
+    """The commit that is checked out; none before the first."""
+    return commit_of(repository, "HEAD")
+
+
+def commit_of(repository: Repository, name: str) -> str | None:
+    """The commit of a full name of a reference; none if there is none."""
+    output = repository.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", may_fail=True)
+    return output.text.decode("ascii").strip() or None
+
+
+def mark_state(repository: Repository) -> str:
+    """A commit of the files as they are now; index and branches stay as they are."""
+    with own_index(repository) as index:
+        tree = _write_tree(repository, index)
+    head = head_of(repository)
+    if head is not None and _tree_of(repository, head) == tree:
+        return head
+    return _commit_tree(repository, tree, [head] if head else [], _MARK)
+
+
+def commit_state(repository: Repository, branch: str, message: str, trailer: str | None) -> str:
+    """Commit the files of a worktree on its branch, wherever its agent has left HEAD.
+
+    With the trailer in the newest commit, or without a trailer, nothing is committed if nothing has changed.
+    """
+    name = f"refs/heads/{branch}"
+    tips = [found for ref in ("HEAD", name, _TIP) if (found := commit_of(repository, ref))]
+    parents = _independent(repository, tips)
+    break_locks(repository, branch)
+    with own_index(repository) as index:
+        tree = _write_tree(repository, index)
+        newest = parents[0]
+        is_same = len(parents) == 1 and _tree_of(repository, newest) == tree
+        if not (is_same and (trailer is None or trailer in _message_of(repository, newest))):
+            newest = _commit_tree(repository, tree, parents, message)
+        repository.run("update-ref", name, newest)
+        repository.run("symbolic-ref", "HEAD", name)
+        repository.run("update-ref", _TIP, newest)
+        _replace_index(repository, Path(index["GIT_INDEX_FILE"]))
+    return newest
+
+
+def begin_history(repository: Repository, message: str) -> None:
+    """The first commit of a repository, with all that is there."""
+    with own_index(repository) as index:
+        tree = _write_tree(repository, index)
+        commit = _commit_tree(repository, tree, [], message)
+        repository.run("update-ref", "HEAD", commit)
+        _replace_index(repository, Path(index["GIT_INDEX_FILE"]))
+
+
+def break_locks(repository: Repository, branch: str) -> None:
+    """Remove locks that a killed git left in a worktree, after a moment for one that is at work."""
+    locks = [
+        repository.git_dir / "index.lock",
+        repository.git_dir / "HEAD.lock",
+        repository.common_dir / "refs" / "heads" / f"{branch}.lock",
+    ]
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while any(lock.exists() for lock in locks) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for lock in locks:
+        with suppress(OSError):  # git itself tells what it cannot do then
+            lock.unlink()
+
+
+def identity(repository: Repository) -> Mapping[str, str]:
+    """Who commits: whoever git is set up for, else Segue."""
+    name = repository.run("config", "user.name", may_fail=True).text.strip()
+    mail = repository.run("config", "user.email", may_fail=True).text.strip()
+    if name and mail:
+        return {}
+    return {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in zip(("NAME", "EMAIL"), _IDENTITY, strict=True)
+    }
+
+
+def _write_tree(repository: Repository, index: Mapping[str, str]) -> str:
+    """All files that are not ignored; repositories that an agent made inside, and what git cannot read, are
+    left out."""
+    look_at_everything(repository, index)
+    known = _gitlinks(repository, index)
+    try:
+        repository.run("add", "--all", environment=index)
+    except RepositoryError:
+        repository.run("add", "--all", "--ignore-errors", environment=index, may_fail=True)
+    if nested := _gitlinks(repository, index) - known:
+        names = b"".join(os.fsencode(name) + b"\0" for name in sorted(nested))
+        repository.run("update-index", "--force-remove", "-z", "--stdin", stdin=names, environment=index)
+    return repository.run("write-tree", environment=index).text.decode("ascii").strip()
+
+
+def _gitlinks(repository: Repository, index: Mapping[str, str]) -> set[str]:
+    entries = repository.run("ls-files", "-z", "--stage", environment=index).fields()
+    return {entry.partition("\t")[2] for entry in entries if entry.startswith(_GITLINK)}
+
+
+def _commit_tree(repository: Repository, tree: str, parents: Sequence[str], message: str) -> str:
+    named = [part for parent in parents for part in ("-p", parent)]
+    arguments = ("commit-tree", "--no-gpg-sign", tree, *named, "-F", "-")
+    made = repository.run(*arguments, stdin=message.encode(), environment=identity(repository))
+    return made.text.decode("ascii").strip()
+
+
+def _independent(repository: Repository, commits: Sequence[str]) -> list[str]:
+    """Those commits that no other one of them contains, in their order."""
+    if len(set(commits)) < 2:
+        return list(dict.fromkeys(commits))
+    found = repository.run("merge-base", "--independent", *commits).text.decode("ascii").split()
+    return [commit for commit in dict.fromkeys(commits) if commit in found]
+
+
+def _tree_of(repository: Repository, commit: str) -> str:
+    return repository.run("rev-parse", f"{commit}^{{tree}}").text.decode("ascii").strip()
+
+
+def _message_of(repository: Repository, commit: str) -> list[str]:
+    text = repository.run("log", "-1", "--format=%B", commit).text
+    return text.decode("utf-8", "replace").splitlines()
+
+
+def _replace_index(repository: Repository, index: Path) -> None:
+    fresh = repository.git_dir / "index.segue"
+    shutil.copyfile(index, fresh)
+    found = index.stat()
+    os.utime(fresh, ns=(found.st_atime_ns, found.st_mtime_ns))
+    fresh.replace(repository.git_dir / "index")
