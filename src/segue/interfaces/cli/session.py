@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Sessions of other tools on this machine.", no_args_is_help=True)
 
 _MOST = 30
+_ID = 14
+"""Characters of an id that tell one session from others."""
 
 
 @app.callback()
@@ -75,7 +77,7 @@ def import_session(
 
 
 def _list(found: list[FoundSession], *, as_json: bool) -> None:
-    from segue.interfaces.cli.output import console, plain_table, print_json, safe, when
+    from segue.interfaces.cli.output import console, plain_table, print_json, safe
 
     if as_json:
         print_json(found)
@@ -84,14 +86,16 @@ def _list(found: list[FoundSession], *, as_json: bool) -> None:
         typer.echo("no session of another tool was found", err=True)
         return
     table = plain_table("tool", "id", "time", "size", "folder", "title")
+    for column in table.columns[:4]:
+        column.no_wrap = True
     for each in found:
-        size = "" if each.size is None else f"{max(each.size // 1000, 1)} kB"
         table.add_row(
             each.tool,
-            safe(each.session_id),
-            when(each.updated_at),
-            size,
-            safe(each.working_dir or ""),
+            safe(each.session_id[:_ID]),
+            each.updated_at.astimezone().strftime("%Y-%m-%d %H:%M"),
+            "" if each.size is None else f"{max(each.size // 1000, 1)}k",
+            safe(Path(each.working_dir or "").name),
             safe(each.title),
         )
     console().print(table)
+    typer.echo("`segue session import ID` shows the handoff of one; --json tells more of each", err=True)
