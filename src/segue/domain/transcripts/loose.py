@@ -15,7 +15,7 @@ _CUT = "\n[...]\n"
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """A record, or an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def listed(value: Any) -> Sequence[Any]:
