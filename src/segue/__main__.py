@@ -15,6 +15,7 @@ from segue.interfaces.cli.app import run_cli
 if TYPE_CHECKING:
     from segue.adapters.installs import Installer
     from segue.adapters.tokens import TokenCounter
+    from segue.adapters.transcripts.local import LocalTranscripts
     from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
@@ -86,6 +87,12 @@ class LazyParts:
         from segue.adapters.checks import run_check
 
         return run_check(command, folder, seconds=seconds, pass_env=pass_env)
+
+    def transcripts(self) -> LocalTranscripts:
+        """What other tools wrote down of their sessions."""
+        from segue.adapters.transcripts.local import LocalTranscripts
+
+        return LocalTranscripts()
 
 
 def main() -> None:

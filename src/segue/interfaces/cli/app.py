@@ -15,7 +15,19 @@ from segue.domain.errors import (
     SettingsError,
     UnknownName,
 )
-from segue.interfaces.cli import agents, catalog, demo, handoff, init, mcp, pipelines, results, run, serve
+from segue.interfaces.cli import (
+    agents,
+    catalog,
+    demo,
+    handoff,
+    init,
+    mcp,
+    pipelines,
+    results,
+    run,
+    serve,
+    session,
+)
 from segue.interfaces.cli.parts import Parts, parts_of
 
 _MISUSE = (CatalogError, InvalidRequest, RepositoryError, SettingsError, UnknownName)
@@ -37,6 +49,7 @@ app.command("mcp")(mcp.mcp)
 results.add_to(pipelines.app)
 app.add_typer(pipelines.app, name="pipelines")
 app.add_typer(handoff.app, name="handoff")
+app.add_typer(session.app, name="session")
 app.add_typer(agents.app, name="agents")
 app.add_typer(catalog.templates, name="templates")
 
@@ -57,7 +70,7 @@ def root(
     ] = False,
 ) -> None:
     """Run chains of AI coding agents durably, with a checked handoff between them."""
-    if context.invoked_subcommand != "handoff":  # works on documents alone, and logs nothing
+    if context.invoked_subcommand not in ("handoff", "session"):  # they work on documents, and log nothing
         from segue.interfaces.cli.logs import send_logs_to_stderr
 
         send_logs_to_stderr(level="debug" if debug else "error")

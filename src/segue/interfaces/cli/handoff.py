@@ -8,6 +8,7 @@ from segue.interfaces.cli import (
     handoff_brief,
     handoff_convert,
     handoff_extract,
+    handoff_from,
     handoff_lint,
     handoff_new,
     handoff_rules,
@@ -22,3 +23,4 @@ app.command("new")(handoff_new.new)
 app.command("rules")(handoff_rules.rules)
 app.command("brief")(handoff_brief.brief)
 app.command("verify")(handoff_verify.verify)
+app.command("from")(handoff_from.from_session)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from segue.application.ports import CatalogSource
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
+    from segue.domain.transcripts import FoundSession, Transcript
 
 
 class CliSettings(Protocol):
@@ -72,6 +73,20 @@ class ProgramInstaller(Protocol):
         ...
 
 
+class TranscriptShelf(Protocol):
+    """The sessions of other tools on this machine."""
+
+    def find(
+        self, tool: str | None = None, working_dir: Path | None = None, most: int | None = None
+    ) -> list[FoundSession]:
+        """Those that are here, the newest first."""
+        ...
+
+    def read(self, name: str, *, tool: str | None = None, working_dir: Path | None = None) -> Transcript:
+        """One of them, by file, by id, or `latest`."""
+        ...
+
+
 class Parts(Protocol):
     """Settings and Segue, made when asked for."""
 
@@ -113,6 +128,10 @@ class Parts(Protocol):
         self, command: str, folder: Path, *, seconds: float, pass_env: Collection[str]
     ) -> CommandRun:
         """A check command, run."""
+        ...
+
+    def transcripts(self) -> TranscriptShelf:
+        """What other tools wrote down of their sessions."""
         ...
 
     @property

@@ -1,0 +1,148 @@
+"""Lists the sessions that lie on this machine: from the heads and tails of files, never from whole ones."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from segue.adapters.transcripts import claude, codex, opencode, pi
+from segue.adapters.transcripts.lines import head_of, tail_of
+from segue.adapters.transcripts.places import folder_of, known_tools, session_files
+from segue.domain.errors import InvalidRequest
+from segue.domain.transcripts import FoundSession
+from segue.domain.transcripts.loose import first_text, head, joined, mapping, moment, text
+from segue.domain.transcripts.wishes import own_words
+
+MOST_LOOKED_INTO = 3000
+_TITLE = 100
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+def find_sessions(
+    tools: Sequence[str] = (), working_dir: Path | None = None, most: int | None = None
+) -> list[FoundSession]:
+    """The sessions of these tools, or of all, the newest first; those of one folder if it is named."""
+    found = (sessions_of(tool, working_dir) for tool in tools or known_tools())
+    newest = heapq.merge(*found, key=lambda each: each.updated_at, reverse=True)
+    return list(islice(_once(newest), most))
+
+
+def sessions_of(tool: str, working_dir: Path | None = None) -> Iterator[FoundSession]:
+    """The sessions of one tool, the newest first, looked into one by one."""
+    if tool == opencode.TOOL:
+        yield from _in_database(working_dir)
+        return
+    for modified, size, path in session_files(tool, working_dir)[:MOST_LOOKED_INTO]:
+        session = _look_into(tool, path, datetime.fromtimestamp(modified, UTC), size)
+        if session and session.tool == tool and (working_dir is None or is_in(session, working_dir)):
+            yield session
+
+
+def is_in(session: FoundSession, working_dir: Path) -> bool:
+    """True if the session worked in this folder."""
+    return session.working_dir is not None and os.path.realpath(session.working_dir) == os.path.realpath(
+        working_dir
+    )
+
+
+def _once(sessions: Iterator[FoundSession]) -> Iterator[FoundSession]:
+    seen: set[tuple[str, str]] = set()
+    for session in sessions:
+        if (session.path, session.session_id) not in seen:
+            seen.add((session.path, session.session_id))
+            yield session
+
+
+def _in_database(working_dir: Path | None) -> Iterator[FoundSession]:
+    path = folder_of(opencode.TOOL)
+    if not path.is_file():
+        return
+    try:
+        for row in opencode.sessions_in(path):
+            session = FoundSession(
+                tool=opencode.TOOL,
+                session_id=text(row.get("id")),
+                title=_short(text(row.get("title"))),
+                working_dir=text(row.get("directory")) or None,
+                updated_at=moment(row.get("time_updated")) or _EPOCH,
+                size=None,
+                path=str(path),
+            )
+            if working_dir is None or is_in(session, working_dir):
+                yield session
+    except InvalidRequest:
+        return  # a database of another version has nothing to list
+
+
+def _look_into(tool: str, path: Path, modified: datetime, size: int) -> FoundSession | None:
+    try:
+        start, end = head_of(path), tail_of(path)
+    except OSError:
+        return None
+    if tool == claude.TOOL:
+        facts = _claude_facts([*start, *end], path) if claude.looks_like([*start, *end]) else None
+    elif tool == codex.TOOL:
+        facts = _codex_facts(start) if codex.looks_like(start) else None
+    else:
+        facts = _pi_facts(start) if pi.looks_like(start) else None
+        tool = pi.tool_of(start)
+    if facts is None:
+        return None
+    own, working_dir, title = facts
+    return FoundSession(
+        tool=tool,
+        session_id=own or path.stem,
+        title=_short(title),
+        working_dir=working_dir or None,
+        updated_at=modified,
+        size=size,
+        path=str(path),
+    )
+
+
+def _claude_facts(records: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, str, str]:
+    title = words = folder = ""
+    for record in records:
+        folder = folder or text(record.get("cwd"))
+        if record.get("type") in ("custom-title", "ai-title"):
+            title = first_text(record, "customTitle", "aiTitle", "title") or title
+        if words or record.get("isSidechain") is True or record.get("isMeta") is True:
+            continue
+        if record.get("type") == "user":
+            words = own_words(joined(mapping(record.get("message")).get("content")))
+    return path.stem, folder, title or words
+
+
+def _codex_facts(records: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+    own = folder = words = ""
+    for record in records:
+        payload = mapping(record.get("payload")) or record
+        if record.get("type") in ("session_meta", "turn_context", None):
+            own = own or text(payload.get("id"))
+            folder = folder or text(payload.get("cwd"))
+        if not words and payload.get("type") == "message" and payload.get("role") == "user":
+            said = joined(payload.get("content"), "input_text", "text")
+            words = said if codex.is_own(payload, said) else ""
+    return own, folder, words
+
+
+def _pi_facts(records: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+    own = folder = title = words = ""
+    for record in records:
+        kind = record.get("type")
+        if kind == "session":
+            own, folder = text(record.get("id")), text(record.get("cwd"))
+        title = (text(record.get("title")) if kind in ("title", "session") else "") or title
+        message = mapping(record.get("message"))
+        if not words and message.get("role") == "user":
+            words = joined(message.get("content"))
+    return own, folder, title or words
+
+
+def _short(title: str) -> str:
+    return head(" ".join(title.split()), _TITLE)

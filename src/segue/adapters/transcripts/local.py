@@ -1,0 +1,117 @@
+"""The sessions of other tools on this machine: found by tool, id, folder or file, and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from segue.adapters.transcripts import claude, codex, opencode, pi
+from segue.adapters.transcripts.find import find_sessions, sessions_of
+from segue.adapters.transcripts.lines import head_of
+from segue.adapters.transcripts.places import folder_of, known_tools, session_files
+from segue.domain.errors import InvalidRequest, UnknownName
+from segue.domain.transcripts import FoundSession, Transcript
+
+LATEST = "latest"
+_SHORTEST_ID = 4
+
+
+class LocalTranscripts:
+    """What other tools have left on this machine."""
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools whose sessions can be read."""
+        return known_tools()
+
+    def find(
+        self, tool: str | None = None, working_dir: Path | None = None, most: int | None = None
+    ) -> list[FoundSession]:
+        """The sessions that are here, the newest first."""
+        return find_sessions([self._known(tool)] if tool else [], working_dir, most)
+
+    def read(self, name: str, *, tool: str | None = None, working_dir: Path | None = None) -> Transcript:
+        """A session by file, by id or the beginning of one, or `latest`: the newest of a folder."""
+        if tool:
+            self._known(tool)
+        if name == LATEST:
+            return self._latest(tool, working_dir or Path.cwd())
+        path = Path(name).expanduser()
+        if path.is_file():
+            return _read_file(path)
+        if "/" in name or path.suffix in (".jsonl", ".json", ".db"):
+            raise InvalidRequest(f"there is no file {name}")
+        return self._by_id(name, tool)
+
+    def _known(self, tool: str) -> str:
+        if tool not in known_tools():
+            raise UnknownName("tool", tool, known_tools())
+        return tool
+
+    def _latest(self, tool: str | None, working_dir: Path) -> Transcript:
+        found = find_sessions([tool] if tool else [], working_dir, 1)
+        if not found:
+            raise InvalidRequest(
+                f"no {tool or 'known'} session worked in {working_dir} (looked in {_places(tool)}); "
+                "`segue session import --all` lists what is here, and --dir names another folder"
+            )
+        return _read_found(found[0])
+
+    def _by_id(self, name: str, tool: str | None) -> Transcript:
+        found = _with_id(name, [tool] if tool else known_tools()) if len(name) >= _SHORTEST_ID else []
+        if not found:
+            raise InvalidRequest(
+                f"no session {name} (looked in {_places(tool)}), nor a file of that name; "
+                "`segue session import --all` lists what is here"
+            )
+        if len(found) > 1:
+            ids = ", ".join(f"{each.tool} {each.session_id}" for each in found[:5])
+            raise InvalidRequest(f"{name} begins the ids of several sessions: {ids}; write more of it")
+        return _read_found(found[0])
+
+
+def _places(tool: str | None) -> str:
+    return ", ".join(str(folder_of(each)) for each in ([tool] if tool else known_tools()))
+
+
+def _with_id(name: str, tools: tuple[str, ...] | list[str]) -> list[FoundSession]:
+    """The sessions whose id is this, or begins so. Files bear the id in their names."""
+    found: dict[tuple[str, str], FoundSession] = {}
+    for tool in tools:
+        named = tool == opencode.TOOL or any(name in path.stem for _, _, path in session_files(tool))
+        for session in sessions_of(tool) if named else ():
+            if session.session_id == name:
+                return [session]
+            if session.session_id.startswith(name):
+                found[session.path, session.session_id] = session
+    return list(found.values())
+
+
+def _read_found(session: FoundSession) -> Transcript:
+    path = Path(session.path)
+    if session.tool == opencode.TOOL:
+        return opencode.read_database(path, session.session_id)
+    return _read_file(path)
+
+
+def _read_file(path: Path) -> Transcript:
+    """The transcript in a file, whichever tool wrote it."""
+    try:
+        if opencode.is_database(path):
+            newest = next(iter(opencode.sessions_in(path)), None)
+            if newest is None:
+                raise InvalidRequest(f"{path} holds no session")
+            return opencode.read_database(path, str(newest["id"]))
+        start = head_of(path, 1_000_000)
+        if codex.looks_like(start):
+            return codex.read(path)
+        if pi.looks_like(start):
+            return pi.read(path)
+        if claude.looks_like(start):
+            return claude.read(path)
+        if opencode.is_export(path):
+            return opencode.read_export(path)
+    except OSError as error:
+        raise InvalidRequest(f"cannot read {path}: {error.strerror}") from error
+    raise InvalidRequest(
+        f"{path} is no transcript of a tool that Segue knows (tried {', '.join(known_tools())})"
+    )
