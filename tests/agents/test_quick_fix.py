@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from segue.testing import ScriptedModel, call, edit, read, say, script, shell, turn, usage
+from tests.agents.faults import agent_processes
 from tests.agents.rigs import MAKERS, every_rig, git, make_project, profile_of
 
 DONE = """I mended it.
@@ -97,6 +98,7 @@ def test_two_agents_mend_a_file_and_hand_off(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(name, tmp_path, model, "develop"))
         pipeline = run(tmp_path, project)
+        assert agent_processes(MAKERS[name](tmp_path / "home", model.url)) == [], "nothing is left running"
         briefings = "\n".join(record.request.text for record in model.requests if record.scenario == "review")
     assert pipeline["status"] == "done"
     developer, reviewer = pipeline["steps"]

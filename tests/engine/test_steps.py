@@ -226,3 +226,16 @@ async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, repos
         async with asyncio.timeout(30):
             ended = [await follow_to_end(segue, each.id) for each in submitted]
     assert {each.status for each in ended} == {PipelineStatus.DONE}
+
+
+async def test_a_session_is_closed_although_segue_stops_at_that_moment(tmp_path: Path, project: Path) -> None:
+    class Slow(ScriptedBackend):
+        async def close(self, session: str) -> None:
+            await asyncio.sleep(0.5)
+            await super().close(session)
+
+    backend = Slow({"developer": [GOOD], "senior_reviewer": [GOOD]})
+    async with build_test_segue(tmp_path, backend) as segue:
+        await follow_to_end(segue, (await segue.pipelines.submit(QUICK_FIX)).id)
+        assert len(backend.closed) == 1, "the last session is being closed when the run has ended"
+    assert len(backend.closed) == 2

@@ -38,4 +38,5 @@ class Segue:
     async def stop(self) -> None:
         """Stop moving pipelines on. Agents that can live on do, and are joined again at the next start."""
         await self.workers.stop()
+        await self.pipelines.settle()
         await self.backends.shutdown()

@@ -54,6 +54,7 @@ class Endings:
         self.clock = clock
         self.limits = limits
         self._held: dict[Lease, Agent] = {}
+        self._releasing: set[asyncio.Task[None]] = set()
 
     def hold(self, lease: Lease, agent: Agent) -> None:
         """Remember which session a lease works with."""
@@ -136,7 +137,19 @@ class Endings:
             await self.release(agent, abort=True)
 
     async def release(self, agent: Agent, *, abort: bool = False) -> None:
-        """Abort and close a session. What cannot be stopped in time is logged, never waited for."""
+        """Abort and close a session; goes on to its end even if whoever asked for it is stopped meanwhile."""
+        releasing = asyncio.create_task(self._release(agent, abort=abort))
+        self._releasing.add(releasing)
+        releasing.add_done_callback(self._releasing.discard)
+        await asyncio.shield(releasing)
+
+    async def settle(self) -> None:
+        """Wait until every session that is being released is gone; each has its limit."""
+        if self._releasing:
+            await asyncio.wait(tuple(self._releasing))
+
+    async def _release(self, agent: Agent, *, abort: bool) -> None:
+        """What cannot be stopped in time is logged, never waited for."""
         session = agent.session_ref or agent.key
         try:
             _, backend = self.backends.get(agent.backend, agent.name)

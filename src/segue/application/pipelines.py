@@ -102,6 +102,10 @@ class Pipelines:
         if self._workers.is_hosting():
             await self._endings.sweep()
 
+    async def settle(self) -> None:
+        """Let sessions that are being closed be closed; to be called once nothing is moved on here."""
+        await self._endings.settle()
+
     async def resume(self, pipeline_id: int) -> Pipeline:
         """Go on, in this process, with a run that was interrupted."""
         await self._workers.reap()
