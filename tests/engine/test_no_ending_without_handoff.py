@@ -28,7 +28,7 @@ AGENT = f"""#!/bin/sh
 mine=$NOTES_FOLDER/$(basename "$PWD"); mkdir -p "$mine"
 {STATE} > "$mine/begin.part"; mv "$mine/begin.part" "$mine/begin-$(date +%s.%N)"
 echo $$ > "$mine/agent.part"; mv "$mine/agent.part" "$mine/agent"
-for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
+for number in $(seq 20); do
     sh "$NOTES_FOLDER/command.sh" $number "$mine" || [ "$1" = tolerant ] || exit 1
 done
 while [ "$1" = patient ] && ! [ -e "$NOTES_FOLDER/go" ]; do sleep 0.1; done
