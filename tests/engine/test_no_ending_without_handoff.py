@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ AGENT = f"""#!/bin/sh
 mine=$NOTES_FOLDER/$(basename "$PWD"); mkdir -p "$mine"
 {STATE} > "$mine/begin.part"; mv "$mine/begin.part" "$mine/begin-$(date +%s.%N)"
 echo $$ > "$mine/agent.part"; mv "$mine/agent.part" "$mine/agent"
-for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
+for number in $(seq 20); do
     sh "$NOTES_FOLDER/command.sh" $number "$mine" || [ "$1" = tolerant ] || exit 1
 done
 while [ "$1" = patient ] && ! [ -e "$NOTES_FOLDER/go" ]; do sleep 0.1; done
@@ -193,12 +193,13 @@ def _end_tree(notes: Path, pipeline: int) -> bool:
     """Kill an agent with its supervisor and all it runs, if it lives."""
     try:
         agent = psutil.Process(int((notes / str(pipeline) / "agent").read_text()))
-        family = [agent, *agent.parents()[:1], *agent.children(recursive=True)]
-        assert "segue-agent" in " ".join(family[1].cmdline())
+        family = [*agent.parents()[:1], agent, *agent.children(recursive=True)]
+        assert "segue-agent" in " ".join(family[0].cmdline())
     except (psutil.Error, FileNotFoundError):
         return False
-    for process in reversed(family):
-        process.kill()
+    for process in family:  # the supervisor first: it must not write down how its program ended
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     psutil.wait_procs(family, timeout=10)
     return True
 
