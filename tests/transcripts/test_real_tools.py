@@ -103,4 +103,5 @@ def test_a_real_session_is_read(tool: str, own_home: Path, repository: Path, mod
     assert handoff.what_was_done == ("Wrote the page.",)
     assert handoff.next_agent_context == "Read page.txt first."
     assert [each.exit_code for each in handoff.commands_run][-2:] == [0, 3]
-    assert handoff.blockers == handoff.suggested_next_steps == ()
+    assert not (handoff.blockers)
+    assert not (handoff.suggested_next_steps)
