@@ -147,7 +147,9 @@ def test_a_change_of_mind_is_seen(message: str, turns: bool) -> None:
 
 def test_what_a_tool_added_is_not_the_users() -> None:
     assert own_words("<system-reminder>never do x</system-reminder>\nHello <b>you</b>") == "Hello <b>you</b>"
-    assert own_words("<command-name>/clear</command-name>") == ""
+    assert own_words("<command-name>/clear</command-name>\n<command-args></command-args>") == ""
+    typed = "<command-name>/fix</command-name>\n<command-args>{}</command-args>"
+    assert own_words(typed.format("the login, never the schema ")) == "/fix the login, never the schema"
     assert own_words("<system-reminder>" * 20_000) != ""
 
 
