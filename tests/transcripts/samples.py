@@ -87,7 +87,7 @@ class ClaudeLines:
 
     def add(self, kind: str, message: Mapping[str, Any] | None = None, **more: Any) -> str:
         own = self.clock.name("uuid-")
-        record = {
+        record: dict[str, Any] = {
             "parentUuid": self.parent, "isSidechain": False, "type": kind, "uuid": own,
             "timestamp": self.clock.iso(), "cwd": self.cwd, "sessionId": CLAUDE_ID, "version": "2.1.325",
         }  # fmt: skip

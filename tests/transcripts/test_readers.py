@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,9 @@ def test_every_tool_gives_the_same_handoff(tool: str, own_home: Path) -> None:
         "login.py holds the form",
         "app.py routes to it",
     )
-    assert handoff.blockers == handoff.failed_approaches == handoff.suggested_next_steps == ()
+    assert not (handoff.blockers)
+    assert not (handoff.failed_approaches)
+    assert not (handoff.suggested_next_steps)
     assert handoff.outcome is None
     assert f"the {tool} session {samples.IDS[tool]}" in handoff.other_sections[-1].text
 
@@ -87,7 +90,8 @@ def test_a_session_that_was_cut_off_says_in_the_middle_of_what(tool: str, own_ho
     assert "`make test`" in handoff.suggested_next_steps[0].step
     assert "has no result" in str(handoff.next_agent_context)
     assert "I run the tests." in str(handoff.next_agent_context)
-    assert handoff.what_was_done == handoff.commands_run == ()
+    assert not (handoff.what_was_done)
+    assert not (handoff.commands_run)
 
 
 def test_an_exported_session_is_read_like_the_database(own_home: Path, tmp_path: Path) -> None:
@@ -177,7 +181,7 @@ def test_codex_rolls_back_and_knows_old_files(tmp_path: Path) -> None:
         "arguments": '{"command":["bash","-lc","make"]}',
     }
     output = json.dumps({"output": "no rule", "metadata": {"exit_code": 2}})
-    old = [
+    old: list[Mapping[str, object]] = [
         {"id": "old-1", "timestamp": "2025-05-01T10:00:00Z", "instructions": None},
         {"record_type": "state"},
         user("Build it."),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from segue.adapters.transcripts import claude, codex, opencode, pi
 from segue.adapters.transcripts.lines import head_of, tail_of
@@ -20,6 +20,10 @@ from segue.domain.transcripts.wishes import own_words
 
 MOST_LOOKED_INTO = 3000
 _TITLE = 100
+_FIRST = 5
+"""Records that tell which tool wrote a file."""
+_Records: TypeAlias = Sequence[Mapping[str, Any]]
+_Facts: TypeAlias = tuple[str, str, str]
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
@@ -81,21 +85,16 @@ def _in_database(working_dir: Path | None) -> Iterator[FoundSession]:
 
 def _look_into(tool: str, path: Path, modified: datetime, size: int) -> FoundSession | None:
     try:
-        start, end = head_of(path), tail_of(path)
+        records = head_of(path)
+        first = list(islice(records, _FIRST))
+        facts = _facts(tool, path, first, chain(first, records))
     except OSError:
         return None
-    if tool == claude.TOOL:
-        facts = _claude_facts([*start, *end], path) if claude.looks_like([*start, *end]) else None
-    elif tool == codex.TOOL:
-        facts = _codex_facts(start) if codex.looks_like(start) else None
-    else:
-        facts = _pi_facts(start) if pi.looks_like(start) else None
-        tool = pi.tool_of(start)
     if facts is None:
         return None
     own, working_dir, title = facts
     return FoundSession(
-        tool=tool,
+        tool=tool if tool in (claude.TOOL, codex.TOOL) else pi.tool_of(first),
         session_id=own or path.stem,
         title=_short(title),
         working_dir=working_dir or None,
@@ -105,33 +104,58 @@ def _look_into(tool: str, path: Path, modified: datetime, size: int) -> FoundSes
     )
 
 
-def _claude_facts(records: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, str, str]:
-    title = words = folder = ""
+def _facts(tool: str, path: Path, first: _Records, records: Iterable[Mapping[str, Any]]) -> _Facts | None:
+    """Id, folder and first words; none if another tool wrote it. Reads no further than it must."""
+    if tool == claude.TOOL:
+        if not claude.looks_like(first):
+            return None
+        folder, words = _claude_facts(records)
+        told = _claude_title(path)
+        return path.stem, folder or told[0], told[1] or words
+    if tool == codex.TOOL:
+        return _codex_facts(records) if codex.looks_like(first) else None
+    return _pi_facts(records) if pi.looks_like(first) else None
+
+
+def _claude_facts(records: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
+    folder = words = ""
     for record in records:
         folder = folder or text(record.get("cwd"))
+        own = record.get("isSidechain") is not True and record.get("isMeta") is not True
+        if own and record.get("type") == "user":
+            words = words or own_words(joined(mapping(record.get("message")).get("content")))
+        if folder and words:
+            break
+    return folder, words
+
+
+def _claude_title(path: Path) -> tuple[str, str]:
+    """The folder and the newest title that the end of the file tells."""
+    folder = title = ""
+    for record in tail_of(path):
+        folder = folder or text(record.get("cwd"))
         if record.get("type") in ("custom-title", "ai-title"):
-            title = first_text(record, "customTitle", "aiTitle", "title") or title
-        if words or record.get("isSidechain") is True or record.get("isMeta") is True:
-            continue
-        if record.get("type") == "user":
-            words = own_words(joined(mapping(record.get("message")).get("content")))
-    return path.stem, folder, title or words
+            title = first_text(record, "customTitle", "aiTitle", "title")
+            break
+    return folder, title
 
 
-def _codex_facts(records: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+def _codex_facts(records: Iterable[Mapping[str, Any]]) -> _Facts:
     own = folder = words = ""
     for record in records:
         payload = mapping(record.get("payload")) or record
         if record.get("type") in ("session_meta", "turn_context", None):
             own = own or text(payload.get("id"))
             folder = folder or text(payload.get("cwd"))
-        if not words and payload.get("type") == "message" and payload.get("role") == "user":
+        if payload.get("type") == "message" and payload.get("role") == "user":
             said = joined(payload.get("content"), "input_text", "text")
             words = said if codex.is_own(payload, said) else ""
+        if own and folder and words:
+            break
     return own, folder, words
 
 
-def _pi_facts(records: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+def _pi_facts(records: Iterable[Mapping[str, Any]]) -> _Facts:
     own = folder = title = words = ""
     for record in records:
         kind = record.get("type")
@@ -139,8 +163,8 @@ def _pi_facts(records: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
             own, folder = text(record.get("id")), text(record.get("cwd"))
         title = (text(record.get("title")) if kind in ("title", "session") else "") or title
         message = mapping(record.get("message"))
-        if not words and message.get("role") == "user":
-            words = joined(message.get("content"))
+        if message.get("role") == "user" and (words := joined(message.get("content"))):
+            break
     return own, folder, title or words
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,25 +46,29 @@ def decode(line: bytes) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def head_of(path: Path, most: int = _HEAD) -> list[Mapping[str, Any]]:
-    """The records of the first bytes of a file."""
+def head_of(path: Path, most: int = _HEAD) -> Iterator[Mapping[str, Any]]:
+    """The records of the first bytes of a file, each decoded when it is asked for."""
     with path.open("rb") as stream:
         start = stream.read(most)
     lines = start.split(b"\n")
     if len(start) == most:
         lines.pop()  # cut in the middle
-    return [record for line in lines if line.strip() and (record := decode(line)) is not None]
+    return _decoded(lines)
 
 
-def tail_of(path: Path, most: int = _TAIL) -> list[Mapping[str, Any]]:
-    """The records of the last bytes of a file."""
+def tail_of(path: Path, most: int = _TAIL) -> Iterator[Mapping[str, Any]]:
+    """The records of the last bytes of a file, the last one first, each decoded when it is asked for."""
     with path.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - most))
         lines = stream.read(most).split(b"\n")
-    if size > most:
-        lines = lines[1:]
-    return [record for line in lines if line.strip() and (record := decode(line)) is not None]
+    return _decoded(reversed(lines[1:] if size > most else lines))
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
+    for line in lines:
+        if line.strip() and (record := decode(line)) is not None:
+            yield record
 
 
 def _pass_over(stream: BinaryIO) -> None:

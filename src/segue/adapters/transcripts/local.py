@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from segue.adapters.transcripts import claude, codex, opencode, pi
@@ -101,7 +102,7 @@ def _read_file(path: Path) -> Transcript:
             if newest is None:
                 raise InvalidRequest(f"{path} holds no session")
             return opencode.read_database(path, str(newest["id"]))
-        start = head_of(path, 1_000_000)
+        start = list(islice(head_of(path, 1_000_000), 100))
         if codex.looks_like(start):
             return codex.read(path)
         if pi.looks_like(start):

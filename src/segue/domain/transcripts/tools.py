@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +36,9 @@ _POURED = re.compile(
     r"(?P=quote)[ \t]*<<"
 )
 _SHELL_WRAPPERS = {"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash"}
+_PRINTS = re.compile(r"\b(?:printf|echo)\b")
 _MOST_PATHS = 100
+_LONGEST_LEXED = 20_000
 _MOST_PLAN = 60
 _LONGEST_COMMAND = 4000
 
@@ -117,12 +120,39 @@ def patched_files(patch: str) -> tuple[FileChange, ...]:
 def _poured_files(command: str) -> tuple[FileChange, ...]:
     """The files that a shell command fills with text that stands in it: `cat > a.py <<'EOF'`."""
     if "<<" not in command:
-        return ()
+        return _printed_files(command)
     return tuple(
         FileChange(path=match[3], change=Change.CREATED if match[1] == ">" else Change.MODIFIED)
         for match in _POURED.finditer(command)
         if not match[3].startswith("/dev/")
     )[:_MOST_PATHS]
+
+
+def _printed_files(command: str) -> tuple[FileChange, ...]:
+    """The files that `printf` or `echo` fills: `printf 'a' > a.txt`."""
+    if ">" not in command or len(command) > _LONGEST_LEXED or not _PRINTS.search(command):
+        return ()
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return ()
+    found: list[FileChange] = []
+    program = before = ""
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word in (">", ">>") and program in ("printf", "echo") and before != "2" and _is_file(after):
+            change = Change.CREATED if word == ">" else Change.MODIFIED
+            found.append(FileChange(path=after[:1000], change=change))
+        is_border = set(word) <= set("();|&")
+        program = "" if is_border else program or word
+        before = word
+    return tuple(found[:_MOST_PATHS])
+
+
+def _is_file(word: str) -> bool:
+    return bool(word) and not word.startswith(("/dev/", "$", "&", ">", "<")) and "$" not in word
 
 
 def _plan(given: Mapping[str, Any]) -> tuple[PlanItem, ...]:

@@ -13,6 +13,9 @@ _TAGS = (
 )
 _ADDED = re.compile(rf"<({_TAGS})>(?:(?!</?\1>)[\s\S]){{0,200000}}</\1>")
 """What tools put under the user's name."""
+_COMMAND = re.compile(r"<command-name>([^<]{0,200})</command-name>")
+_TYPED = re.compile(r"<command-args>([^<]{0,20000}[^<\s])\s{0,100}</command-args>")
+"""What the user typed behind the name of a command."""
 _RULE = re.compile(
     r"\b(?:must(?:n['\u2019]t)?|never|always|only|do not|don['\u2019]?t|should(?:n['\u2019]t| not)|cannot"
     r"|can['\u2019]t|may not|make sure|ensure|avoid|without|at most|at least|no more than|not allowed"
@@ -34,7 +37,11 @@ _LONGEST_MESSAGE = 20_000
 
 def own_words(text: str) -> str:
     """A user message without what the tool put into it."""
-    return _ADDED.sub("", text).strip() if "<" in text else text.strip()
+    if "<" not in text:
+        return text.strip()
+    command, typed = _COMMAND.search(text), _TYPED.search(text)
+    order = f"{command[1] if command else ''} {typed[1].strip()}".strip() if typed else ""
+    return "\n".join(part for part in (order, _ADDED.sub("", text).strip()) if part)
 
 
 def rules_in(messages: Iterable[str]) -> tuple[str, ...]:
