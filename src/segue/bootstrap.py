@@ -16,13 +16,17 @@ from segue.application.backends import AgentBackend, ToolServer
 from segue.application.briefings import Briefer
 from segue.application.conversations import Conversations, ToolsFor
 from segue.application.endings import Endings, Limits
+from segue.application.handing_over import HandingOver
 from segue.application.pipelines import Pipelines
 from segue.application.results import Results
+from segue.application.sessions import SessionPolicy, Sessions
 from segue.application.steps import StepMoves
+from segue.application.talking import Talking
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import StorageError
+from segue.domain.limits import HandoffLimits
 from segue.settings import Settings
 
 if TYPE_CHECKING:
@@ -68,6 +72,7 @@ async def open_segue(
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
     from segue.adapters.checks import run_check
+    from segue.adapters.documents import FileDocuments
     from segue.adapters.engine.dbos_engine import DbosEngine
     from segue.adapters.event_feed import SharedFeed
     from segue.adapters.git.workspaces import GitWorkspaces
@@ -117,7 +122,15 @@ async def open_segue(
         )
         catalog = open_catalog(settings)
         pipelines = Pipelines(database=database, catalog=catalog, workers=workers, moves=moves, clock=clock)
+        talking = Talking(database=database, backends=loaded, clock=clock, limits=limits)
+        documents = FileDocuments(settings.personas_dir)
         segue = Segue(
+            sessions=Sessions(
+                talking=talking,
+                handing_over=HandingOver(talking=talking, documents=documents, verification=verification),
+                catalog=catalog,
+                policy=session_policy(settings),
+            ),
             pipelines=pipelines,
             approvals=Approvals(database=database, clock=clock),
             tools=AgentTools(database=database, clock=clock),
@@ -135,6 +148,20 @@ async def open_segue(
             await segue.stop()
     finally:
         await database.close()
+
+
+def session_policy(settings: Settings) -> SessionPolicy:
+    """When sessions hand themselves over."""
+    return SessionPolicy(
+        auto_handoff=settings.auto_handoff,
+        limits=HandoffLimits(
+            context_share=settings.handoff_context_share,
+            turns=settings.handoff_turns,
+            minutes=settings.handoff_minutes,
+            cost=settings.handoff_cost,
+        ),
+        backend_options=settings.backend_options,
+    )
 
 
 @asynccontextmanager

@@ -15,7 +15,19 @@ from segue.domain.errors import (
     SettingsError,
     UnknownName,
 )
-from segue.interfaces.cli import agents, catalog, demo, handoff, init, mcp, pipelines, results, run, serve
+from segue.interfaces.cli import (
+    agents,
+    catalog,
+    demo,
+    handoff,
+    init,
+    mcp,
+    pipelines,
+    results,
+    run,
+    serve,
+    sessions,
+)
 from segue.interfaces.cli.parts import Parts, parts_of
 
 _MISUSE = (CatalogError, InvalidRequest, RepositoryError, SettingsError, UnknownName)
@@ -37,6 +49,9 @@ app.command("mcp")(mcp.mcp)
 results.add_to(pipelines.app)
 app.add_typer(pipelines.app, name="pipelines")
 app.add_typer(handoff.app, name="handoff")
+session = typer.Typer(help="Talk with agents, and hand over from session to session.", no_args_is_help=True)
+sessions.add_to(session)
+app.add_typer(session, name="session")
 app.add_typer(agents.app, name="agents")
 app.add_typer(catalog.templates, name="templates")
 
