@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,7 @@ async def test_only_the_reply_to_the_question_counts_and_only_its_text(
 ) -> None:
     """What was said before looks like a handoff, too, and the answer comes with tool calls."""
     earlier = {"say": HANDOFF.replace("button", "wrong thing")}
-    asked = [{"run": ["echo", "## Goal"]}, {"say": HANDOFF}]
+    asked: list[Mapping[str, Any]] = [{"run": ["echo", "## Goal"]}, {"say": HANDOFF}]
     outcome, _, _ = await run(tmp_path, repository, {"helper": agent(earlier, asked=asked)})
     assert "goal: Let the button work again." in handed(outcome).text
     assert "wrong thing" not in handed(outcome).text

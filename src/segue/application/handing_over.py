@@ -129,7 +129,12 @@ class HandingOver:
 
     async def _ask(self, session: Session, text: str, wanted: Wanted) -> str:
         """The reply to this very question."""
-        asked = await self._talking.save(session, Role.HANDOFF, text, uuid4().hex)
+        message_id = uuid4().hex
+        try:
+            asked = await self._talking.save(session, Role.HANDOFF, text, message_id)
+        except asyncio.CancelledError:
+            await unbroken(self._talking.withdraw(session, message_id))
+            raise
         return (await self._talking.exchange(session, asked, wanted.on_event)).reply or ""
 
     async def _mend(self, session: Session, examined: Examined, wanted: Wanted) -> str | None:

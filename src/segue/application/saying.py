@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from segue.application.talking import OnEvent, Talking, unbroken
 from segue.domain.errors import BackendError, IllegalMove
@@ -35,8 +34,8 @@ class Saying:
     ) -> SpokenMessage:
         """Say something and wait for the reply."""
         session = await self.open_one(session_id)
-        await self._talking.save(session, Role.USER, text, message_id)
         try:
+            await self._talking.save(session, Role.USER, text, message_id)
             async with self.turn(session_id):
                 session = await self.open_one(session_id)
                 message = await self._settle_before(session, message_id, on_event)
@@ -44,7 +43,7 @@ class Saying:
                     return _replied(message)
                 return await self._talking.exchange(session, message, on_event)
         except asyncio.CancelledError:
-            await unbroken(self._withdraw(session, message_id))
+            await unbroken(self._talking.withdraw(session, message_id))
             raise
 
     async def _settle_before(
@@ -63,17 +62,6 @@ class Saying:
                 except BackendError:
                     continue  # it is written down, and concerns whoever said it
         return own
-
-    async def _withdraw(self, session: Session, message_id: str) -> None:
-        """Who was cancelled while waiting for a turn says nothing any more."""
-        async with self._database.begin() as work:
-            message = await work.sessions.find_message(session.id, message_id)
-            if message is not None and message.status is MessageStatus.SENDING:
-                cancelled = replace(
-                    message, status=MessageStatus.CANCELLED, error="it was cancelled before it was sent"
-                )
-                await work.sessions.save_message(cancelled)
-                await work.commit()
 
 
 def _replied(message: SpokenMessage) -> SpokenMessage:

@@ -132,6 +132,13 @@ class Talking:
             await self.record(message, MessageStatus.FAILED, error=str(error))
             raise
 
+    async def withdraw(self, session: Session, message_id: str) -> None:
+        """Who was cancelled before a message was sent says nothing any more."""
+        async with self.database.begin() as work:
+            message = await work.sessions.find_message(session.id, message_id)
+        if message is not None and message.status is MessageStatus.SENDING:
+            await self.record(message, MessageStatus.CANCELLED, error="it was cancelled before it was sent")
+
     async def record(self, message: SpokenMessage, status: MessageStatus, **changes: Any) -> SpokenMessage:
         """Write down how far a message has come."""
         moved = replace(message, status=status, **changes)

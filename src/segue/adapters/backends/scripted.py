@@ -192,9 +192,10 @@ class ScriptedBackend(AgentBackend):
         await self._cancel(list(self._tasks.values()))
 
     async def _cancel(self, tasks: Sequence[asyncio.Task[str]]) -> None:
-        for task in tasks:
+        playing = [task for task in tasks if not task.done()]
+        for task in playing:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*playing, return_exceptions=True)
 
     async def converses(self, request: SessionRequest) -> bool:
         """Whether the script has something for a second message."""
