@@ -6,16 +6,18 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
 
 from segue import extract_handoff
 from segue.application.app import Segue
-from segue.application.handoff_outcomes import HandoffCancelled
+from segue.application.backends import SessionRequest
+from segue.application.handoff_outcomes import Compacted, HandoffCancelled
 from segue.domain.errors import IllegalMove, NothingToHandOff, UnknownName
 from segue.domain.sessions import Reason, Role
 from segue.testing import ScriptedBackend, build_test_segue
@@ -331,3 +333,27 @@ async def test_in_place_is_refused_where_the_back_end_cannot(tmp_path: Path, rep
     outcome, backend, _ = await run(tmp_path, repository, {"helper": agent()}, in_place=True)
     assert 'the back end "scripted" cannot compact a session in place' in failed(outcome)
     assert len(backend.received["helper"]) == 1
+
+
+class CompactingBackend(ScriptedBackend):
+    """One that can shorten a conversation in place."""
+
+    capabilities = replace(ScriptedBackend.capabilities, compaction=True)
+    compacted: ClassVar[list[str]] = []
+
+    async def compact(self, request: SessionRequest, session: str) -> None:
+        self.compacted.append(session)
+
+
+async def test_in_place_is_done_where_the_back_end_can(tmp_path: Path, repository: Path) -> None:
+    write_catalog(repository, {"helper": agent()})
+    backend = CompactingBackend()
+    async with build_test_segue(tmp_path, backend) as segue:
+        empty = await segue.sessions.start("helper")
+        with pytest.raises(NothingToHandOff):
+            await segue.sessions.hand_off(empty.id, reason="context_limit", in_place=True)
+        session_id = await talked(segue)
+        outcome = await segue.sessions.hand_off(session_id, reason="context_limit", in_place=True)
+        assert outcome == Compacted(session_id=session_id)
+        assert len(backend.compacted) == 1
+        assert (await segue.sessions.lineage(session_id)).children == []
