@@ -17,14 +17,18 @@ from segue.application.briefings import Briefer
 from segue.application.conversations import Conversations, ToolsFor
 from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.endings import Endings, Limits
+from segue.application.handing_over import HandingOver
 from segue.application.pipelines import Pipelines
 from segue.application.results import Results
+from segue.application.sessions import SessionPolicy, Sessions
 from segue.application.steps import StepMoves
+from segue.application.talking import Talking
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import BackendUnavailable, StorageError
 from segue.domain.handoff.secrets import allow_everywhere
+from segue.domain.limits import HandoffLimits
 from segue.settings import Settings
 
 if TYPE_CHECKING:
@@ -100,12 +104,12 @@ async def open_segue(
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
     from segue.adapters.checks import run_check
+    from segue.adapters.documents import FileDocuments
     from segue.adapters.engine.dbos_engine import DbosEngine
     from segue.adapters.event_feed import SharedFeed
     from segue.adapters.git.workspaces import GitWorkspaces
     from segue.adapters.processes import LocalProcesses
     from segue.adapters.storage.database import open_database
-    from segue.adapters.tokens import counter_for
 
     make_data_dir(settings)
     allow_everywhere(settings.not_secret)
@@ -128,19 +132,6 @@ async def open_segue(
         endings = Endings(
             database=database, backends=loaded, clock=clock, limits=limits, verification=verification
         )
-        briefer = Briefer(
-            counter_for=counter_for, budget=settings.briefing_budget, notation=settings.handoff_notation
-        )
-        conversations = Conversations(endings=endings, tools_for=tools_for(settings))
-        acceptance = Acceptance(
-            endings=endings,
-            conversations=conversations,
-            verification=verification,
-            notation=settings.handoff_notation,
-        )
-        moves = StepMoves(
-            endings=endings, briefer=briefer, conversations=conversations, acceptance=acceptance
-        )
         workers = Workers(
             database=database,
             engine=DbosEngine(database_url=settings.engine_database_url),
@@ -149,8 +140,22 @@ async def open_segue(
             policy=policy or WorkerPolicy(room=settings.max_running),
         )
         catalog = open_catalog(settings)
-        pipelines = Pipelines(database=database, catalog=catalog, workers=workers, moves=moves, clock=clock)
+        pipelines = Pipelines(
+            database=database,
+            catalog=catalog,
+            workers=workers,
+            moves=_moves_of(settings, endings),
+            clock=clock,
+        )
+        talking = Talking(database=database, backends=loaded, clock=clock, limits=limits)
+        documents = FileDocuments(settings.personas_dir)
         segue = Segue(
+            sessions=Sessions(
+                talking=talking,
+                handing_over=HandingOver(talking=talking, documents=documents, verification=verification),
+                catalog=catalog,
+                policy=session_policy(settings),
+            ),
             pipelines=pipelines,
             approvals=Approvals(database=database, clock=clock),
             tools=AgentTools(database=database, clock=clock),
@@ -168,6 +173,20 @@ async def open_segue(
             await segue.stop()
     finally:
         await database.close()
+
+
+def session_policy(settings: Settings) -> SessionPolicy:
+    """When sessions hand themselves over."""
+    return SessionPolicy(
+        auto_handoff=settings.auto_handoff,
+        limits=HandoffLimits(
+            context_share=settings.handoff_context_share,
+            turns=settings.handoff_turns,
+            minutes=settings.handoff_minutes,
+            cost=settings.handoff_cost,
+        ),
+        backend_options=settings.backend_options,
+    )
 
 
 @asynccontextmanager
@@ -207,6 +226,25 @@ def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
         "SEGUE_DATA_DIR": str(settings.data_dir),
         "SEGUE_CONFIG_DIR": str(settings.config_dir),
     }
+
+
+def _moves_of(settings: Settings, endings: Endings) -> StepMoves:
+    """What brings a step to its end."""
+    from segue.adapters.tokens import counter_for
+
+    notation = settings.handoff_notation
+    conversations = Conversations(endings=endings, tools_for=tools_for(settings))
+    return StepMoves(
+        endings=endings,
+        briefer=Briefer(counter_for=counter_for, budget=settings.briefing_budget, notation=notation),
+        conversations=conversations,
+        acceptance=Acceptance(
+            endings=endings,
+            conversations=conversations,
+            verification=endings.verification,
+            notation=notation,
+        ),
+    )
 
 
 def make_data_dir(settings: Settings) -> None:

@@ -62,6 +62,16 @@ class Settings(BaseSettings):
     """Tokens that a briefing may have; what is left out is named in it."""
     handoff_notation: OutputNotation = OutputNotation.YAML
     """How agents are asked to hand off: yaml, json, four or six sections."""
+    auto_handoff: bool = False
+    """Whether a session outside of a pipeline hands itself over when a limit is reached."""
+    handoff_context_share: float | None = Field(default=0.75, gt=0, le=1)
+    """How full its model's window may be, from 0 to 1."""
+    handoff_turns: int | None = Field(default=None, ge=1)
+    """How many replies it may give."""
+    handoff_minutes: float | None = Field(default=None, gt=0)
+    """How long it may last."""
+    handoff_cost: float | None = Field(default=None, gt=0)
+    """US dollars that it may cost."""
     mcp: Literal["stdio", "http", "off"] = "stdio"
     """How Segue's own tools reach the records: by the database, by `segue serve`, or not at all."""
     not_secret: tuple[str, ...] = ()
@@ -113,6 +123,11 @@ class Settings(BaseSettings):
     def agents_dir(self) -> Path:
         """Where the agent programs are that Segue installed."""
         return self.data_dir / "agents"
+
+    @property
+    def personas_dir(self) -> Path:
+        """Where the handoffs of sessions are kept, in a folder for each agent."""
+        return self.data_dir / "personas"
 
     @property
     def worktrees_dir(self) -> Path:

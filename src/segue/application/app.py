@@ -9,6 +9,7 @@ from segue.application.backends import Backends
 from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
 from segue.application.results import Results
+from segue.application.sessions import Sessions
 from segue.application.tools import AgentTools
 from segue.application.workers import Workers
 from segue.domain.activity import Activity
@@ -22,6 +23,7 @@ class Segue:
     pipelines: Pipelines
     approvals: Approvals
     results: Results
+    sessions: Sessions
     tools: AgentTools
     views: Views
     feed: EventFeed[AuditEntry]

@@ -240,6 +240,10 @@ class AgentBackend(ABC):
         """Answer what `PermissionAsked` asked; an answer to what is settled already is ignored."""
         raise BackendUnavailable("this back end asks nobody for permission")
 
+    async def compact(self, request: SessionRequest, session: str) -> None:  # noqa: ARG002
+        """Shorten what the session remembers, in place; only where `capabilities.compaction` says so."""
+        raise BackendUnavailable("this back end cannot compact a session in place")
+
     async def leftovers(self) -> Collection[str]:
         """Sessions that left something on this machine, by reference; empty if it keeps nothing here."""
         return ()

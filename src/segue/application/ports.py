@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from segue.application.session_ports import SessionReads, SessionStore
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
@@ -173,6 +174,9 @@ class NewHandoff:
     ledger_json: str | None
     is_synthetic: bool
     created_at: datetime
+    file_path: str | None = None
+    injection_prompt: str | None = None
+    stalled: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -297,10 +301,12 @@ class UnitOfWork(Protocol):
     def approvals(self) -> ApprovalStore: ...
     @property
     def workers(self) -> WorkerStore: ...
+    @property
+    def sessions(self) -> SessionStore: ...
     async def commit(self) -> None: ...
 
 
-class Views(Protocol):
+class Views(SessionReads, Protocol):
     """Reads for people and programs; they never block a writer."""
 
     async def pipelines(self, wanted: PipelineFilter) -> PipelinePage: ...

@@ -41,6 +41,13 @@ class ApprovalNotFound(SegueError):
         super().__init__(f"no approval {approval_id}; `segue pipelines approvals` shows those that wait")
 
 
+class SessionNotFound(SegueError):
+    """No session outside of a pipeline has this id."""
+
+    def __init__(self, session_id: int) -> None:
+        super().__init__(f"no session {session_id}; `segue session list` shows those that exist")
+
+
 class InvalidRequest(SegueError):
     """The caller asked for something that cannot be meant."""
 
@@ -51,6 +58,10 @@ class ToolsClosed(SegueError):
 
 class IllegalMove(SegueError):
     """The pipeline or step is not in a state that allows this move."""
+
+
+class NothingToHandOff(IllegalMove):
+    """The session holds too little to hand over."""
 
 
 class CatalogError(SegueError):

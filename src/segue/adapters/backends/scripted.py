@@ -94,6 +94,8 @@ class ScriptedOptions(BaseModel):
     """What the agent does."""
     later: tuple[tuple[Action, ...], ...] = ()
     """What it does when it is spoken to again: for the second message, the third, and so on."""
+    when: Mapping[str, tuple[Action, ...]] = Field(default_factory=dict)
+    """Words -> what it does if a message holds them, before all else."""
     script: Path | None = None
     """A YAML file that maps agent names to lists of actions, used where `actions` is empty."""
 
@@ -137,7 +139,7 @@ class ScriptedBackend(AgentBackend):
             return
         if session not in self._numbers:
             raise SessionLost(_GONE)
-        actions = self._script_of(request, len(self._messages.get(session, ())))
+        actions = self._script_of(request, len(self._messages.get(session, ())), message.text)
         self.received.setdefault(request.agent_name, []).append(message.text)
         player = _Player(Path(request.working_dir), self._numbers[session], self._usage.get(session))
         self._players[message.id] = player
@@ -190,13 +192,15 @@ class ScriptedBackend(AgentBackend):
         await self._cancel(list(self._tasks.values()))
 
     async def _cancel(self, tasks: Sequence[asyncio.Task[str]]) -> None:
-        for task in tasks:
+        playing = [task for task in tasks if not task.done()]
+        for task in playing:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*playing, return_exceptions=True)
 
     async def converses(self, request: SessionRequest) -> bool:
         """Whether the script has something for a second message."""
-        return bool(self._options_of(request).later)
+        options = self._options_of(request)
+        return bool(options.later or options.when)
 
     def _options_of(self, request: SessionRequest) -> ScriptedOptions:
         try:
@@ -204,8 +208,10 @@ class ScriptedBackend(AgentBackend):
         except ValidationError as error:
             raise BackendUnavailable(_wrong_script(request.agent_name, error)) from error
 
-    def _script_of(self, request: SessionRequest, messages_before: int) -> Sequence[Action]:
+    def _script_of(self, request: SessionRequest, messages_before: int, text: str) -> Sequence[Action]:
         options = self._options_of(request)
+        if (fitting := next((words for words in options.when if words in text), None)) is not None:
+            return options.when[fitting]
         if messages_before and options.later:
             return options.later[min(messages_before, len(options.later)) - 1]
         if options.actions:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, MetaData, String, Text, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
-from segue.domain.sessions import Reason
+from segue.domain.sessions import MessageStatus, Reason, Role
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -47,6 +48,10 @@ class Base(DeclarativeBase):
         }
     )
     type_annotation_map = {datetime: UtcDateTime(), str: Text()}  # noqa: RUF012  # SQLAlchemy's own form
+
+
+def _one_of(column: str, known: type[StrEnum]) -> str:
+    return "{} IN ({})".format(column, ", ".join(f"'{value}'" for value in known))
 
 
 class WorkerRow(Base):
@@ -120,11 +125,16 @@ class AgentRow(Base):
     backend: Mapped[str]
     key: Mapped[str] = mapped_column(String(64), unique=True)
     session_ref: Mapped[str | None]
-    parent_id: Mapped[int | None] = mapped_column(ForeignKey("agents.id", ondelete="SET NULL"))
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("agents.id", ondelete="SET NULL"), index=True)
     step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
     started_at: Mapped[datetime] = mapped_column(default=utc_now)
     ended_at: Mapped[datetime | None]
     usage_json: Mapped[str | None]
+    title: Mapped[str] = mapped_column(server_default="")
+    model: Mapped[str | None]
+    working_dir: Mapped[str | None]
+    profile_json: Mapped[str | None]
+    base_mark: Mapped[str | None] = mapped_column(String(64))
     handoffs: Mapped[list[HandoffRow]] = relationship(
         back_populates="agent",
         order_by="HandoffRow.id",
@@ -190,7 +200,7 @@ class HandoffRow(Base):
 
     __tablename__ = "handoffs"
     __table_args__ = (
-        CheckConstraint("reason IN ({})".format(", ".join(f"'{r}'" for r in Reason)), name="known_reason"),
+        CheckConstraint(_one_of("reason", Reason), name="known_reason"),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -203,8 +213,31 @@ class HandoffRow(Base):
     injection_prompt: Mapped[str | None]
     ledger_json: Mapped[str | None]
     is_synthetic: Mapped[bool] = mapped_column(server_default=false())
+    stalled: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     agent: Mapped[AgentRow] = relationship(back_populates="handoffs", lazy="joined")
+
+
+class MessageRow(Base):
+    """What was said in a session outside of a pipeline, with its reply."""
+
+    __tablename__ = "messages"
+    __table_args__ = (
+        CheckConstraint(_one_of("role", Role), name="known_role"),
+        CheckConstraint(_one_of("status", MessageStatus), name="known_status"),
+        Index("uq_messages_agent_id_message_id", "agent_id", "message_id", unique=True),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
+    role: Mapped[str] = mapped_column(String(32))
+    message_id: Mapped[str] = mapped_column(String(64))
+    text: Mapped[str]
+    status: Mapped[str] = mapped_column(String(32))
+    reply: Mapped[str | None]
+    error: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    replied_at: Mapped[datetime | None]
 
 
 class ApprovalRow(Base):

@@ -21,6 +21,7 @@ from segue.adapters.storage.mapping import (
     write_pipeline,
 )
 from segue.adapters.storage.records_of_agents import SqlActivity, SqlApprovals
+from segue.adapters.storage.sessions import SqlSessions
 from segue.adapters.storage.tables import (
     AuditEventRow,
     HandoffRow,
@@ -57,6 +58,7 @@ class SqlUnitOfWork:
         self.activity = SqlActivity(session)
         self.approvals = SqlApprovals(session)
         self.workers = SqlWorkers(session)
+        self.sessions = SqlSessions(session)
 
     async def commit(self) -> None:
         """Make everything last."""
@@ -223,16 +225,8 @@ class SqlHandoffs:
 
     async def add(self, new: NewHandoff) -> int:
         """Save a handoff; gives its id."""
-        row = HandoffRow(
-            agent_id=new.agent_id,
-            step_id=new.step_id,
-            reason=new.reason,
-            content_md=new.content_md,
-            metadata_json=new.metadata_json,
-            ledger_json=new.ledger_json,
-            is_synthetic=new.is_synthetic,
-            created_at=new.created_at,
-        )
+        row = HandoffRow()
+        write(new, row)
         self._session.add(row)
         await self._session.flush()
         return row.id

@@ -19,6 +19,7 @@ from segue.adapters.storage.mapping import (
     read_usage,
     read_workspace,
 )
+from segue.adapters.storage.sessions import SessionReading
 from segue.adapters.storage.tables import (
     ActivityRow,
     AgentRow,
@@ -49,7 +50,7 @@ from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus, joi
 from segue.domain.usage import Usage
 
 
-class SqlViews:
+class SqlViews(SessionReading):
     """Each read is a short transaction of its own."""
 
     def __init__(self, engine: AsyncEngine) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from segue.application.app import Segue
-from segue.interfaces.api import approvals, events, handoffs, health, pipelines
+from segue.interfaces.api import approvals, events, handoffs, health, pipelines, sessions
 from segue.interfaces.api.errors import add_error_handlers
 from segue.interfaces.api.security import Guard
 
@@ -46,6 +46,7 @@ def create_app(segue: Segue, options: ApiOptions) -> FastAPI:
     app.include_router(approvals.router)
     app.include_router(handoffs.router)
     app.include_router(pipelines.router)
+    app.include_router(sessions.router)
     add_error_handlers(app)
     app.add_middleware(Guard, host=options.host, token=options.token, max_body_bytes=options.max_body_bytes)
     return app

@@ -27,6 +27,7 @@ from segue.interfaces.cli import (
     run,
     serve,
     session,
+    sessions,
 )
 from segue.interfaces.cli.parts import Parts, parts_of
 
@@ -49,6 +50,7 @@ app.command("mcp")(mcp.mcp)
 results.add_to(pipelines.app)
 app.add_typer(pipelines.app, name="pipelines")
 app.add_typer(handoff.app, name="handoff")
+sessions.add_to(session.app)
 app.add_typer(session.app, name="session")
 app.add_typer(agents.app, name="agents")
 app.add_typer(catalog.templates, name="templates")

@@ -13,7 +13,7 @@ from segue.interfaces.cli.parts import parts_of
 if TYPE_CHECKING:
     from segue.domain.transcripts import FoundSession
 
-app = typer.Typer(help="Sessions of other tools on this machine.", no_args_is_help=True)
+app = typer.Typer(help="Talk with agents, and hand over from session to session.", no_args_is_help=True)
 
 _MOST = 30
 _ID = 14

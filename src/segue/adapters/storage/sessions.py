@@ -1,0 +1,221 @@
+"""Sessions outside of pipelines: their rows, written and read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import lazyload
+
+from segue.adapters.storage.mapping import read, read_usage, write
+from segue.adapters.storage.tables import AgentRow, HandoffRow, MessageRow
+from segue.application.session_ports import LastHandoff, NewMessage, NewSession
+from segue.application.session_views import (
+    Lineage,
+    MessageView,
+    SessionDetail,
+    SessionHandoffView,
+    SessionPage,
+    SessionView,
+)
+from segue.domain.catalog import AgentProfile
+from segue.domain.errors import IllegalMove, SessionNotFound
+from segue.domain.sessions import MessageStatus, Reason, Role, Session, SpokenMessage
+
+_OURS = AgentRow.profile_json.is_not(None)
+"""A session of a step has its profile in the plan of its pipeline."""
+
+
+class SqlSessions:
+    """Sessions and what is said in them."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, new: NewSession) -> Session:
+        """Save a session, before anything is opened."""
+        row = AgentRow(profile_json=new.profile.model_dump_json())
+        write(new, row, without=("profile",))
+        self._session.add(row)
+        await self._session.flush()
+        return _read_session(row)
+
+    async def get(self, session_id: int) -> Session:
+        """One session."""
+        found = select(AgentRow).where(AgentRow.id == session_id, _OURS).options(lazyload(AgentRow.handoffs))
+        row = (await self._session.scalars(found.execution_options(populate_existing=True))).one_or_none()
+        if row is None:
+            raise SessionNotFound(session_id)
+        return _read_session(row)
+
+    async def save(self, session: Session) -> None:
+        """Write what changes in the life of a session."""
+        where = update(AgentRow).where(AgentRow.id == session.id)
+        changed = where.values(session_ref=session.session_ref, ended_at=session.ended_at)
+        await self._session.execute(changed.execution_options(synchronize_session=False))
+
+    async def remove(self, session_id: int) -> None:
+        """As if it had never begun."""
+        await self._session.execute(delete(AgentRow).where(AgentRow.id == session_id))
+
+    async def add_message(self, new: NewMessage) -> SpokenMessage:
+        """Save a message before it is sent."""
+        row = MessageRow(status=MessageStatus.SENDING)
+        write(new, row)
+        self._session.add(row)
+        try:
+            await self._session.flush()
+        except IntegrityError as error:
+            raise IllegalMove(f'the message "{new.message_id}" is being sent already') from error
+        return _read_message(row)
+
+    async def find_message(self, session_id: int, message_id: str) -> SpokenMessage | None:
+        """A message by the name that its sender gave it."""
+        found = select(MessageRow).where(
+            MessageRow.agent_id == session_id, MessageRow.message_id == message_id
+        )
+        row = (await self._session.scalars(found.execution_options(populate_existing=True))).one_or_none()
+        return _read_message(row) if row is not None else None
+
+    async def save_message(self, message: SpokenMessage) -> None:
+        """Write how far it has come."""
+        names = ("status", "reply", "error", "replied_at")
+        changed = {name: getattr(message, name) for name in names}
+        where = update(MessageRow).where(MessageRow.id == message.id).values(changed)
+        await self._session.execute(where.execution_options(synchronize_session=False))
+
+    async def messages(self, session_id: int) -> list[SpokenMessage]:
+        """All that was said, in order."""
+        found = select(MessageRow).where(MessageRow.agent_id == session_id).order_by(MessageRow.id)
+        rows = await self._session.scalars(found.execution_options(populate_existing=True))
+        return [_read_message(row) for row in rows]
+
+    async def drop_waiting(self, session_id: int, why: str) -> None:
+        """Cancel what was not sent yet."""
+        waiting = update(MessageRow).where(
+            MessageRow.agent_id == session_id, MessageRow.status == MessageStatus.SENDING
+        )
+        changed = waiting.values(status=MessageStatus.CANCELLED, error=why)
+        await self._session.execute(changed.execution_options(synchronize_session=False))
+
+    async def last_handoff(self, session_id: int) -> LastHandoff | None:
+        """The newest handoff of a session."""
+        newest = (
+            select(HandoffRow.metadata_json, HandoffRow.stalled)
+            .where(HandoffRow.agent_id == session_id)
+            .order_by(HandoffRow.id.desc())
+            .limit(1)
+        )
+        row = (await self._session.execute(newest)).one_or_none()
+        return LastHandoff(metadata_json=row.metadata_json, stalled=row.stalled) if row else None
+
+    async def remove_handoff(self, handoff_id: int) -> None:
+        """As if it had never been written."""
+        await self._session.execute(delete(HandoffRow).where(HandoffRow.id == handoff_id))
+
+
+class SessionReading:
+    """Reads of sessions, each a short transaction of its own."""
+
+    def _reading(self) -> AbstractAsyncContextManager[AsyncSession]:
+        raise NotImplementedError
+
+    async def sessions(self, *, before: int | None = None, limit: int = 50) -> SessionPage:
+        """Some sessions, newest first."""
+        query = _sessions().order_by(AgentRow.id.desc()).limit(limit + 1)
+        if before is not None:
+            query = query.where(AgentRow.id < before)
+        async with self._reading() as session:
+            items = await _views(session, list(await session.scalars(query)))
+        more = len(items) > limit
+        return SessionPage(items=items[:limit], next_cursor=items[limit - 1].id if more else None)
+
+    async def session(self, session_id: int) -> SessionDetail:
+        """A session with all that was said in it."""
+        async with self._reading() as session:
+            (view,) = await _views(session, [await _row(session, session_id)])
+            said = select(MessageRow).where(MessageRow.agent_id == session_id).order_by(MessageRow.id)
+            left = select(HandoffRow).where(HandoffRow.agent_id == session_id).order_by(HandoffRow.id)
+            return read(
+                SessionDetail,
+                view,
+                said=[
+                    read(MessageView, row, role=Role(row.role), status=MessageStatus(row.status))
+                    for row in await session.scalars(said)
+                ],
+                handoffs=[
+                    read(
+                        SessionHandoffView,
+                        row,
+                        reason=Reason(row.reason),
+                        metadata=_loaded(row.metadata_json),
+                        ledger=_loaded(row.ledger_json),
+                    )
+                    for row in await session.scalars(left)
+                ],
+            )
+
+    async def lineage(self, session_id: int) -> Lineage:
+        """Where a session came from, and what goes on from it."""
+        async with self._reading() as session:
+            own = await _row(session, session_id)
+            parents: list[AgentRow] = []
+            above = own.parent_id
+            while above is not None and above not in {row.id for row in parents}:
+                parents.insert(0, await _row(session, above))
+                above = parents[0].parent_id
+            children: dict[int, AgentRow] = {}
+            newest = [own.id]
+            while newest:
+                found = _sessions().where(AgentRow.parent_id.in_(newest)).order_by(AgentRow.id)
+                fresh = [row for row in await session.scalars(found) if row.id not in children]
+                children |= {row.id: row for row in fresh}
+                newest = [row.id for row in fresh]
+            (view,) = await _views(session, [own])
+            return Lineage(
+                session=view,
+                parents=await _views(session, parents),
+                children=await _views(session, [children[each] for each in sorted(children)]),
+            )
+
+
+def _sessions() -> Any:
+    return select(AgentRow).where(_OURS).options(lazyload(AgentRow.handoffs))
+
+
+async def _row(session: AsyncSession, session_id: int) -> AgentRow:
+    row: AgentRow | None = (await session.scalars(_sessions().where(AgentRow.id == session_id))).one_or_none()
+    if row is None:
+        raise SessionNotFound(session_id)
+    return row
+
+
+async def _views(session: AsyncSession, rows: Sequence[AgentRow]) -> list[SessionView]:
+    counted = (
+        select(MessageRow.agent_id, func.count(MessageRow.id) + func.count(MessageRow.reply))
+        .where(MessageRow.agent_id.in_([row.id for row in rows]))
+        .group_by(MessageRow.agent_id)
+    )
+    counts: dict[int, int] = {agent_id: count for agent_id, count in await session.execute(counted)}  # noqa: C416  # rows, not pairs
+    return [
+        read(SessionView, row, messages=counts.get(row.id, 0), usage=read_usage(row.usage_json))
+        for row in rows
+    ]
+
+
+def _read_session(row: AgentRow) -> Session:
+    profile = AgentProfile.model_validate_json(row.profile_json or "{}")
+    return read(Session, row, profile=profile, usage=read_usage(row.usage_json))
+
+
+def _read_message(row: MessageRow) -> SpokenMessage:
+    return read(SpokenMessage, row, role=Role(row.role), status=MessageStatus(row.status))
+
+
+def _loaded(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else json.loads(text)

@@ -1,0 +1,336 @@
+"""From one session to the next: the old one is asked, its answer is checked, kept, and handed in.
+
+Order: ask, examine, save (the document and all rows, or nothing), start the successor. Until the successor
+has taken its first message, a cancellation undoes everything; after that the handoff is a fact.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from segue.application.handoff_outcomes import (
+    Edit,
+    HandedOff,
+    HandoffCancelled,
+    HandoffFailed,
+    Outcome,
+    Progress,
+    Wanted,
+)
+from segue.application.ports import NewHandoff
+from segue.application.session_ports import Documents, NewMessage, NewSession
+from segue.application.talking import Talking, unbroken
+from segue.application.verification import Examined, Verification
+from segue.domain.errors import BackendError, RepositoryError, StorageError
+from segue.domain.handing_over import (
+    Document,
+    injection,
+    problems_that_count,
+    question,
+    repair_question,
+)
+from segue.domain.handoff import (
+    Handoff,
+    OutputNotation,
+    check_handoff,
+    extract_handoff,
+    redact,
+    render_handoff,
+)
+from segue.domain.ledger import corrections_of, verify_claims
+from segue.domain.ledger.evidence import Evidence
+from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, stalled_after
+from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
+from segue.domain.workspace import WorkspaceChoice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ready:
+    """A handoff that may be saved."""
+
+    handoff: Handoff
+    text: str
+    examined: Examined
+    stalled: int
+    injection: str = field(repr=False)
+
+
+class _Stop(Exception):
+    """An outcome on its way out."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+class HandingOver:
+    """Brings a handoff between two sessions to its end."""
+
+    def __init__(self, *, talking: Talking, documents: Documents, verification: Verification) -> None:
+        self._talking = talking
+        self._documents = documents
+        self._workspaces = verification.workspaces
+
+    async def mark(self, working_dir: str) -> str | None:
+        """A name for the present state of a folder; none outside of git."""
+        try:
+            workspace = await self._workspaces.check(working_dir, None, WorkspaceChoice.IN_PLACE)
+            return await self._workspaces.mark(workspace)
+        except RepositoryError:
+            return None
+
+    async def run(self, session: Session, wanted: Wanted, progress: Progress) -> Outcome:
+        """Ask, examine, save, start; the outcome is told apart from what it did."""
+        try:
+            ready = await self._prepare(session, wanted)
+            return await self._hand_in(session, wanted, ready, progress)
+        except _Stop as stop:
+            return stop.outcome
+        except (BackendError, StorageError) as error:
+            return HandoffFailed(session_id=session.id, why=str(error))
+
+    async def _prepare(self, session: Session, wanted: Wanted) -> _Ready:
+        reply = await self._ask(session, question(wanted.focus), wanted)
+        if not reply.strip():
+            raise _failed(session, "its reply was empty, so there is nothing to hand off")
+        evidence = await self._evidence(session)
+        examined = await _examine(reply, evidence)
+        if _is_bad(examined) or examined.refuted:
+            mended = await self._mend(session, examined, wanted)
+            if mended is not None:
+                evidence = await self._evidence(session)
+                examined = await _examine(mended, evidence)
+        if examined.handoff is None:
+            raise _failed(
+                session, "no handoff could be found in its reply, also after it was asked to mend it"
+            )
+        if wanted.edit is not None:
+            examined = await _edited(session, wanted.edit, examined, evidence)
+        handoff = examined.handoff
+        assert handoff is not None
+        text = render_handoff(handoff, OutputNotation.YAML)
+        stalled = await self._stalled(session, handoff, evidence)
+        if wanted.automatic and stalled >= MOST_HANDOFFS_WITHOUT_PROGRESS:
+            raise _failed(
+                session,
+                f"{stalled} handoffs in a row brought nothing new: no file was changed, and each said the "
+                "same. Give the work smaller steps, or go on by hand",
+            )
+        corrections = corrections_of(examined.ledger) if examined.ledger is not None else ()
+        return _Ready(
+            handoff=handoff,
+            text=text,
+            examined=examined,
+            stalled=stalled,
+            injection=injection(text, corrections),
+        )
+
+    async def _ask(self, session: Session, text: str, wanted: Wanted) -> str:
+        """The reply to this very question."""
+        message_id = uuid4().hex
+        try:
+            asked = await self._talking.save(session, Role.HANDOFF, text, message_id)
+        except asyncio.CancelledError:
+            await unbroken(self._talking.withdraw(session, message_id))
+            raise
+        return (await self._talking.exchange(session, asked, wanted.on_event)).reply or ""
+
+    async def _mend(self, session: Session, examined: Examined, wanted: Wanted) -> str | None:
+        """One more try; none if it brought nothing better than what was there."""
+        if examined.handoff is None:
+            return await self._ask(session, repair_question((), ()), wanted)
+        try:
+            text = repair_question(examined.problems, examined.refuted)
+            mended = await self._ask(session, text, wanted)
+        except BackendError:
+            return None  # what it had written is still the best there is
+        found = (await asyncio.to_thread(extract_handoff, mended)).handoff
+        return mended if found is not None else None
+
+    async def _evidence(self, session: Session) -> Evidence | None:
+        try:
+            workspace = await self._workspaces.check(session.working_dir, None, WorkspaceChoice.IN_PLACE)
+            return await self._workspaces.evidence(workspace, session.base_mark)
+        except RepositoryError:
+            return None  # what cannot be read refutes nothing
+
+    async def _stalled(self, session: Session, handoff: Handoff, evidence: Evidence | None) -> int:
+        if session.parent_id is None:
+            return stalled_after(0, has_changes=False, is_same=False)
+        async with self._talking.database.begin() as work:
+            before = await work.sessions.last_handoff(session.parent_id)
+        return stalled_after(
+            before.stalled if before is not None else 0,
+            has_changes=evidence is not None and bool(evidence.changes),
+            is_same=before is not None and before.metadata_json == handoff.to_json(),
+        )
+
+    async def _hand_in(self, session: Session, wanted: Wanted, ready: _Ready, progress: Progress) -> Outcome:
+        try:
+            await unbroken(self._save(session, wanted, ready, progress))
+            assert progress.successor is not None
+            assert progress.first is not None
+            assert progress.path is not None
+            assert progress.handoff_id is not None
+            try:
+                successor = await self._talking.open(progress.successor)
+                progress.successor = successor
+                first = await self._talking.deliver(successor, progress.first)
+            except BackendError as error:
+                await unbroken(self._give_up(progress, str(error)))
+                why = f"the new session could not be started: {error}. The document is saved: {progress.path}"
+                return HandoffFailed(session_id=session.id, why=why, document=progress.path)
+        except asyncio.CancelledError:
+            await unbroken(self._undo(progress))
+            raise
+        progress.is_fact = True
+        await unbroken(self._clear_queue(session, successor))
+        reply, problem = await self._first_reply(successor, first, wanted)
+        return HandedOff(
+            session_id=session.id,
+            successor_id=successor.id,
+            handoff_id=progress.handoff_id,
+            reason=wanted.reason,
+            document=progress.path,
+            text=ready.text,
+            problems=tuple(problems_that_count(ready.examined.problems)),
+            refuted=ready.examined.refuted,
+            reply=reply,
+            problem=problem,
+        )
+
+    async def _first_reply(
+        self, successor: Session, first: SpokenMessage, wanted: Wanted
+    ) -> tuple[str | None, str | None]:
+        try:
+            return (await self._talking.exchange(successor, first, wanted.on_event)).reply, None
+        except BackendError as error:
+            return None, str(error)
+
+    async def _save(self, session: Session, wanted: Wanted, ready: _Ready, progress: Progress) -> None:
+        """The document, then all rows in one transaction; if that fails, the document goes again."""
+        now = self._talking.clock.now()
+        name, _ = self._talking.backends.get(wanted.profile.backend, wanted.name)
+        mark = await self.mark(session.working_dir)
+        progress.path = await self._documents.write(
+            Document(
+                agent=session.name,
+                session=session.id,
+                parent=session.parent_id,
+                reason=wanted.reason,
+                created_at=now,
+                text=ready.text,
+            )
+        )
+        try:
+            async with self._talking.database.begin() as work:
+                handoff_id = await work.handoffs.add(
+                    NewHandoff(
+                        agent_id=session.id,
+                        step_id=None,
+                        reason=wanted.reason,
+                        content_md=ready.text,
+                        metadata_json=ready.handoff.to_json(),
+                        ledger_json=ready.examined.ledger_json,
+                        is_synthetic=False,
+                        created_at=now,
+                        file_path=progress.path,
+                        injection_prompt=ready.injection,
+                        stalled=ready.stalled,
+                    )
+                )
+                successor = await work.sessions.add(
+                    NewSession(
+                        name=wanted.name,
+                        backend=name,
+                        key=uuid4().hex,
+                        parent_id=session.id,
+                        title=session.title,
+                        model=wanted.model,
+                        working_dir=session.working_dir,
+                        profile=wanted.profile,
+                        base_mark=mark,
+                        started_at=now,
+                    )
+                )
+                first = await work.sessions.add_message(
+                    NewMessage(
+                        agent_id=successor.id,
+                        role=Role.HANDOFF,
+                        message_id=uuid4().hex,
+                        text=ready.injection,
+                        created_at=now,
+                    )
+                )
+                await work.commit()
+        except BaseException:
+            await self._documents.remove(progress.path)
+            raise
+        progress.handoff_id, progress.successor, progress.first = handoff_id, successor, first
+
+    async def _undo(self, progress: Progress) -> None:
+        """All is as it was before."""
+        if progress.successor is None or progress.handoff_id is None or progress.path is None:
+            return
+        await self._talking.release(progress.successor, abort=True)
+        async with self._talking.database.begin() as work:
+            await work.sessions.remove(progress.successor.id)
+            await work.sessions.remove_handoff(progress.handoff_id)
+            await work.commit()
+        await self._documents.remove(progress.path)
+
+    async def _give_up(self, progress: Progress, why: str) -> None:
+        """The successor never began; what was handed off is kept."""
+        assert progress.successor is not None
+        assert progress.first is not None
+        await self._talking.release(progress.successor, abort=True)
+        await self._talking.record(progress.first, MessageStatus.FAILED, error=why)
+        await self._talking.end(progress.successor)
+
+    async def _clear_queue(self, session: Session, successor: Session) -> None:
+        """What still waited to be said in the old session was meant for one that goes on."""
+        async with self._talking.database.begin() as work:
+            why = f"the session handed over to session {successor.id}; say it there"
+            await work.sessions.drop_waiting(session.id, why)
+            await work.commit()
+
+
+async def _examine(text: str, evidence: Evidence | None) -> Examined:
+    """Read a handoff, check its form, and verify its claims."""
+    source, _ = redact(text)
+    extraction = await asyncio.to_thread(extract_handoff, source)
+    found, ledger = extraction.handoff, None
+    if found is not None and evidence is not None:
+        ledger = await asyncio.to_thread(verify_claims, extraction, evidence, source=source)
+    return Examined(
+        handoff=found,
+        notation=extraction.notation,
+        source=source,
+        problems=tuple(check_handoff(found)) if found is not None else (),
+        ledger=ledger,
+    )
+
+
+async def _edited(session: Session, edit: Edit, examined: Examined, evidence: Evidence | None) -> Examined:
+    """The handoff as a person wants it."""
+    assert examined.handoff is not None
+    text = render_handoff(examined.handoff, OutputNotation.YAML)
+    edited = await edit(text)
+    if edited is None:
+        raise _Stop(HandoffCancelled(session_id=session.id))
+    if edited == text:
+        return examined
+    again = await _examine(edited, evidence)
+    if again.handoff is None:
+        raise _failed(session, "the edited text holds no handoff")
+    return again
+
+
+def _is_bad(examined: Examined) -> bool:
+    return examined.handoff is None or bool(problems_that_count(examined.problems))
+
+
+def _failed(session: Session, why: str) -> _Stop:
+    return _Stop(HandoffFailed(session_id=session.id, why=why))

@@ -1,0 +1,273 @@
+"""Talking in sessions outside of pipelines: each message is saved first, sent once, and its reply is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import structlog
+
+from segue.application.backends import (
+    AgentBackend,
+    Backends,
+    Message,
+    PermissionAsked,
+    SessionEvent,
+    SessionRequest,
+)
+from segue.application.endings import Limits
+from segue.application.ports import Clock, Database
+from segue.application.session_ports import NewMessage
+from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
+from segue.domain.handoff import redact
+from segue.domain.permissions import DEFAULT_RULES
+from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
+from segue.domain.usage import Usage
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+OnEvent = Callable[[SessionEvent], None]
+"""Is told what the agent does while it works on a message."""
+
+_LAST_WORDS_SECONDS = 5.0
+
+
+class Talking:
+    """The way to the back ends. Every call has a limit; what takes longer is a failure with a sentence."""
+
+    def __init__(self, *, database: Database, backends: Backends, clock: Clock, limits: Limits) -> None:
+        self.database = database
+        self.backends = backends
+        self.clock = clock
+        self._limits = limits
+        self._joined: set[int] = set()
+
+    def backend_of(self, session: Session) -> AgentBackend:
+        """The program that runs it."""
+        return self.backends.get(session.backend, session.name)[1]
+
+    def request_of(self, session: Session) -> SessionRequest:
+        """What its back end needs to know of it."""
+        return SessionRequest(
+            key=session.key,
+            agent_name=session.name,
+            profile=session.profile,
+            permissions=(*DEFAULT_RULES, *session.profile.permissions),
+            model=session.model,
+            working_dir=session.working_dir,
+            title=f"segue session {session.id} {session.name}: {session.title}",
+        )
+
+    async def open(self, session: Session) -> Session:
+        """Open it on its back end, and write down its reference."""
+        opening = self.backend_of(session).open(self.request_of(session))
+        reference = await self._within(opening, f"{session.backend} did not open a session")
+        opened = replace(session, session_ref=reference)
+        async with self.database.begin() as work:
+            await work.sessions.save(opened)
+            await work.commit()
+        self._joined.add(session.id)
+        return opened
+
+    async def join(self, session: Session) -> Session:
+        """Make a session usable that an earlier process opened, or that was never opened."""
+        if session.session_ref is None:
+            return await self.open(session)
+        if session.id not in self._joined:
+            joining = self.backend_of(session).resume(self.request_of(session), session.session_ref)
+            await self._within(joining, f"{session.backend} did not give the session back")
+            self._joined.add(session.id)
+        return session
+
+    async def save(self, session: Session, role: Role, text: str, message_id: str) -> SpokenMessage:
+        """Write down what is about to be said; the same message again is the one that was saved."""
+        async with self.database.begin() as work:
+            known = await work.sessions.find_message(session.id, message_id)
+            if known is not None:
+                return known
+            saved = await work.sessions.add_message(
+                NewMessage(
+                    agent_id=session.id,
+                    role=role,
+                    message_id=message_id,
+                    text=_storable(text),
+                    created_at=self.clock.now(),
+                )
+            )
+            await work.commit()
+        return saved
+
+    async def deliver(self, session: Session, message: SpokenMessage) -> SpokenMessage:
+        """Send a message, unless it was sent before."""
+        if message.status is not MessageStatus.SENDING:
+            return message
+        text = message.text
+        if await self._is_first(message) and session.profile.system_prompt_additions.strip():
+            text = f"{session.profile.system_prompt_additions.strip()}\n\n{text}"
+        wire = Message(id=_wire_id(session, message), text=text)
+        sending = self.backend_of(session).send(self.request_of(session), session.session_ref or "", wire)
+        await self._within(sending, f"{session.backend} did not take the message")
+        return await self.record(message, MessageStatus.SENT)
+
+    async def exchange(
+        self, session: Session, message: SpokenMessage, on_event: OnEvent | None = None
+    ) -> SpokenMessage:
+        """Send a message and wait for its reply; the message as it stands then.
+
+        A failure is written down before it is raised. Whoever is cancelled here stops the agent, too.
+        """
+        try:
+            session = await self.join(session)
+            message = await self.deliver(session, message)
+            return await self._await_reply(session, message, on_event)
+        except asyncio.CancelledError:
+            await unbroken(self._stop(session, message))
+            raise
+        except BackendError as error:
+            await self.record(message, MessageStatus.FAILED, error=str(error))
+            raise
+
+    async def withdraw(self, session: Session, message_id: str) -> None:
+        """Who was cancelled before a message was sent says nothing any more."""
+        async with self.database.begin() as work:
+            message = await work.sessions.find_message(session.id, message_id)
+        if message is not None and message.status is MessageStatus.SENDING:
+            await self.record(message, MessageStatus.CANCELLED, error="it was cancelled before it was sent")
+
+    async def record(self, message: SpokenMessage, status: MessageStatus, **changes: Any) -> SpokenMessage:
+        """Write down how far a message has come."""
+        moved = replace(message, status=status, **changes)
+        async with self.database.begin() as work:
+            await work.sessions.save_message(moved)
+            await work.commit()
+        return moved
+
+    async def release(self, session: Session, *, abort: bool = False) -> None:
+        """Abort and close a session. What cannot be stopped in time is logged, never waited for."""
+        self._joined.discard(session.id)
+        reference = session.session_ref or session.key
+        try:
+            backend = self.backend_of(session)
+            async with asyncio.timeout(self._limits.stop_timeout):
+                if abort:
+                    await backend.abort(reference)
+                await backend.close(reference)
+        except (BackendError, TimeoutError) as error:
+            log.warning("session_not_released", session=session.id, error=str(error))
+
+    async def end(self, session: Session) -> None:
+        """Write down that nothing more is said in it."""
+        async with self.database.begin() as work:
+            await work.sessions.save(replace(session, ended_at=self.clock.now()))
+            await work.commit()
+
+    async def compact(self, session: Session) -> None:
+        """Let the back end compact the conversation in place."""
+        session = await self.join(session)
+        compacting = self.backend_of(session).compact(self.request_of(session), session.session_ref or "")
+        await self._within(compacting, f"{session.backend} did not compact the session")
+
+    async def _await_reply(
+        self, session: Session, message: SpokenMessage, on_event: OnEvent | None
+    ) -> SpokenMessage:
+        backend, reference = self.backend_of(session), session.session_ref or ""
+        wire, allowed = _wire_id(session, message), session.profile.timeout or self._limits.step_timeout
+        listening = asyncio.create_task(_listen(backend, reference, wire, on_event))
+        try:
+            async with asyncio.timeout(allowed):
+                reply = await backend.wait(reference, wire)
+            await asyncio.wait({listening}, timeout=_LAST_WORDS_SECONDS)
+        except TimeoutError:
+            await self._abort(session)
+            raise AgentFailed(
+                f"it timed out after {allowed:g} s and was stopped. If it needs longer, set "
+                '"timeout" in its profile, or SEGUE_STEP_TIMEOUT'
+            ) from None
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+        usage = await self._usage(backend, reference)
+        moved = replace(
+            message,
+            status=MessageStatus.REPLIED,
+            reply=_storable(reply.text),
+            replied_at=self.clock.now(),
+        )
+        async with self.database.begin() as work:
+            await work.sessions.save_message(moved)
+            if usage is not None:
+                await work.attempts.save_usage(session.id, usage)
+            await work.commit()
+        return moved
+
+    async def _usage(self, backend: AgentBackend, reference: str) -> Usage | None:
+        if not backend.capabilities.usage:
+            return None
+        with suppress(BackendError, TimeoutError):  # the reply is there: numbers are not worth losing it
+            async with asyncio.timeout(_LAST_WORDS_SECONDS):
+                return await backend.usage(reference)
+        return None
+
+    async def _stop(self, session: Session, message: SpokenMessage) -> None:
+        await self._abort(session)
+        await self.record(message, MessageStatus.CANCELLED, error="it was cancelled before it was answered")
+
+    async def _abort(self, session: Session) -> None:
+        try:
+            async with asyncio.timeout(self._limits.stop_timeout):
+                await self.backend_of(session).abort(session.session_ref or session.key)
+        except (BackendError, TimeoutError) as error:
+            log.warning("session_not_stopped", session=session.id, error=str(error))
+
+    async def _is_first(self, message: SpokenMessage) -> bool:
+        async with self.database.begin() as work:
+            return (await work.sessions.messages(message.agent_id))[0].id == message.id
+
+    async def _within(self, act: Awaitable[T], otherwise: str) -> T:
+        try:
+            async with asyncio.timeout(self._limits.open_timeout):
+                return await act
+        except TimeoutError:
+            raise BackendUnavailable(f"{otherwise} within {self._limits.open_timeout:g} s") from None
+
+
+async def unbroken(act: Coroutine[Any, Any, T]) -> T:
+    """Bring something to its end, whoever is cancelled meanwhile; the cancellation comes after it."""
+    task = asyncio.create_task(act)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            log.warning("cancelled_with_error", error=str(failure))
+        raise cancelled
+    return task.result()
+
+
+async def _listen(backend: AgentBackend, reference: str, message_id: str, on_event: OnEvent | None) -> None:
+    """Pass on what the agent does; with nobody there, what it asks for is refused, so that it goes on."""
+    with suppress(BackendError):  # whatever is wrong with the session, `wait` says it
+        async for event in backend.events(reference, message_id):
+            if on_event is not None:
+                on_event(event)
+            elif isinstance(event, PermissionAsked):
+                await backend.answer(reference, event.id, allow=False, comment="nobody is there to ask")
+
+
+def _wire_id(session: Session, message: SpokenMessage) -> str:
+    """The name of a message on its back end, where other sessions have messages, too."""
+    return hashlib.sha256(f"{session.key} {message.message_id}".encode()).hexdigest()[:32]
+
+
+def _storable(text: str) -> str:
+    """No key of anybody's is stored, and a NUL is what no database keeps."""
+    plain = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return redact(plain)[0]
