@@ -93,6 +93,11 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
         "/pipelines/{pipeline_id}/reject",
         "/pipelines/{pipeline_id}/events",
         "/pipelines/{pipeline_id}/steps/{number}",
+        "/sessions",
+        "/sessions/{session_id}",
+        "/sessions/{session_id}/handoff",
+        "/sessions/{session_id}/lineage",
+        "/sessions/{session_id}/messages",
     }
     problems = document["paths"]["/pipelines/{pipeline_id}"]["get"]["responses"]["404"]["content"]
     assert list(problems) == ["application/problem+json"]
