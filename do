@@ -48,9 +48,13 @@ command=${1:-help}; [ $# -gt 0 ] && shift
 case "$command" in
   demo)  sync run.lock; exec .venv/bin/segue demo "$@" ;;
   test)  sync dev.lock; check
-         if [ "${1:-}" = all ]; then shift; agents=all; else agents=opencode; set -- -m "not all_agents" "$@"; fi
+         if [ "${1:-}" = all ]; then shift; agents=all; only="all_agents or not all_agents"
+         else agents=opencode; only="not all_agents"; fi
          .venv/bin/python -m tests.agents.programs install "$agents"
-         exec .venv/bin/python -m tests.loopback .venv/bin/pytest -q -n 2 "$@" ;;
+         pytest() { .venv/bin/python -m tests.loopback .venv/bin/pytest -q -m "$only" "$@"; }
+         if [ $# -gt 0 ]; then pytest -n 2 "$@"; exit; fi
+         pytest -n 4 tests/agents # which wait for agents more than they work
+         pytest -n 2 --ignore=tests/agents ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock
