@@ -17,7 +17,9 @@ import pytest_asyncio
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
 from segue.application.backends import Message, Said, ToolState, ToolUsed
 from segue.application.pipelines import Submission
+from segue.domain.catalog import TemplateStep
 from segue.domain.errors import BackendUnavailable, SessionLost
+from segue.domain.gates import Gate
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import build_test_segue, follow_to_end
 from tests.agents.opencode_bench import HANDOFF, SLOW, Bench, ask, running_bench
@@ -132,7 +134,8 @@ async def test_a_pipeline_outlives_its_server(bench: Bench, tmp_path: Path, proj
     async with build_test_segue(
         tmp_path, bench.backend(), backend="opencode", backend_options=options
     ) as segue:
-        wanted = Submission(template="quick_fix", prompt="[[short]] Mend the button.")
+        steps = tuple(TemplateStep(agent=name, on_bad_handoff=Gate.NOTE) for name in ("developer", "qa"))
+        wanted = Submission(custom_steps=steps, prompt="[[short]] Mend the button.")
         submitted = await segue.pipelines.submit(wanted)
         await bench.model.wait_for_async(lambda _: bench.asked("short") > before, 60)
         os.kill(bench.state()["pid"], signal.SIGKILL)

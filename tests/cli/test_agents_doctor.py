@@ -17,7 +17,7 @@ from segue.application.backends import AgentBackend, Probe
 from segue.application.doctor import Candidate, examine
 from segue.domain.errors import BackendUnavailable
 from segue.testing import ScriptedBackend
-from tests.agents import programs
+from tests.agents import programs, rig_opencode
 from tests.cli.conftest import Ran
 
 Segue = Callable[..., Ran]
@@ -126,7 +126,8 @@ def test_one_that_does_not_answer_holds_up_nobody(segue: Segue, no_agents: Path)
 def test_a_real_opencode_answers(segue: Segue, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = programs.need("opencode")
     monkeypatch.setenv("SEGUE_DATA_DIR", str(project / "data"))
-    monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", json.dumps({"opencode": {"program": str(program)}}))
+    options = rig_opencode.make(project / "home", "http://127.0.0.1:9").options
+    monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", json.dumps({"opencode": dict(options)}))
     ran = segue("agents", "doctor", "opencode", "--json")
     assert ran.code == 0, ran.out
     assert rows(ran)["opencode"]["program"] == str(program)

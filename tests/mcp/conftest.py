@@ -19,7 +19,7 @@ def agents() -> WaitingAgents:
 
 
 @pytest.fixture
-async def segue(tmp_path: Path, project: Path, agents: WaitingAgents) -> AsyncIterator[Segue]:
+async def segue(tmp_path: Path, repository: Path, agents: WaitingAgents) -> AsyncIterator[Segue]:
     """A running Segue."""
     async with build_test_segue(tmp_path, agents) as running:
         yield running
