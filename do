@@ -53,7 +53,7 @@ case "$command" in
          .venv/bin/python -m tests.agents.programs install "$agents"
          pytest() { .venv/bin/python -m tests.loopback .venv/bin/pytest -q -m "$only" "$@"; }
          if [ $# -gt 0 ]; then pytest -n 2 "$@"; exit; fi
-         pytest -n 4 tests/agents # which wait for agents more than they work
+         pytest -n 2 tests/agents
          pytest -n 2 --ignore=tests/agents ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
