@@ -76,7 +76,8 @@ class ClaudeCodeBackend(StreamedBackend):
             arguments += ["--strict-mcp-config", f"--mcp-config={config}"]
         if denied := [name for name, tool in KINDS.items() if always(rules, tool) is Ruling.DENY]:
             arguments += [f"--disallowedTools={','.join(denied)}"]
-        shown = {"ENABLE_TOOL_SEARCH": "false"} if tools else {}  # else it hides them behind a search
+        # Else it hides them behind a search, and goes on without them when they are slow to start.
+        shown = {"ENABLE_TOOL_SEARCH": "false", "MCP_TIMEOUT": "60000"} if tools else {}
         return Launch(arguments=[*arguments, *options.arguments], environment=shown)
 
     def _reader(self, folder: Path) -> StreamReader:
