@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from segue.adapters.storage.views import SqlViews
 from segue.application.app import Segue
 from segue.application.following import BEGINNING, Position, follow
 from segue.application.pipelines import Submission
@@ -98,6 +99,25 @@ async def test_a_question_is_void_once_its_step_has_ended(tmp_path: Path, projec
         assert await segue.views.approvals(pipeline_id=pipeline_id) == []
         with pytest.raises(IllegalMove, match="void"):
             await segue.approvals.decide(asked.id, approve=True)
+
+
+@pytest.mark.parametrize("slow", ["entries_after", "activity_after"])
+async def test_what_has_happened_is_told_in_its_order_however_slow_one_table_is(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    read = getattr(SqlViews, slow)
+
+    async def read_slowly(self: SqlViews, *args: Any, **more: Any) -> Any:
+        await asyncio.sleep(0.1)
+        return await read(self, *args, **more)
+
+    monkeypatch.setattr(SqlViews, slow, read_slowly)
+    async with build_test_segue(tmp_path, ScriptedBackend({"developer": [*WORK, say_handoff()]})) as segue:
+        pipeline_id = (await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)).id
+        told = [event for _, event in await events_of(segue, pipeline_id)]
+    where = [str(event.event_type) if isinstance(event, AuditEntry) else str(event.kind) for event in told]
+    assert where.index("message_sent") < where.index("agent_said") < where.index("handoff_created")
+    assert (where[0], where[-1]) == ("pipeline_created", "pipeline_done")
 
 
 async def test_the_stream_ends_with_the_run_and_goes_on_from_any_event(tmp_path: Path, project: Path) -> None:

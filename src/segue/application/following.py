@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from segue.domain.activity import Activity
 from segue.domain.audit import FINAL_KINDS, AuditEntry
@@ -37,44 +37,91 @@ class Position:
 
 BEGINNING = Position(0, 0)
 T = TypeVar("T")
+E = TypeVar("E", AuditEntry, Activity)
 
 
 async def follow(
     segue: Segue, after: Position = BEGINNING, *, pipeline_id: int | None = None
 ) -> AsyncGenerator[tuple[Position, AuditEntry | Activity]]:
-    """Everything after a position, each with the position after it; the older first where both are there.
+    """Everything after a position, each with the position after it, without a gap.
 
-    Before the last entry of the one run that is followed comes all that its agents did.
+    What is there already comes in the order in which it happened; then each event as it is seen. Before the
+    last entry of the one run that is followed comes all that its agents did.
     """
-    if after.activity is None:
-        after = replace(after, activity=await segue.views.last_activity_id())
-    if after.entry is None:
-        after = replace(after, entry=await segue.views.last_entry_id())
+    # The activity first: whatever entry stands before one of these is then known as well.
+    known_activity = await segue.views.last_activity_id()
+    known_entry = await segue.views.last_entry_id()
+    after = Position(
+        known_entry if after.entry is None else after.entry,
+        known_activity if after.activity is None else after.activity,
+    )
+    views = segue.views
+    past = _past(
+        _pages(views.entries_after, after.entry or 0, known_entry, pipeline_id),
+        _pages(views.activity_after, after.activity or 0, known_activity, pipeline_id),
+    )
     async with AsyncExitStack() as stack:
+        async for event in await stack.enter_async_context(aclosing(past)):
+            async for each in _in_turn(segue, after, event, pipeline_id):
+                after = each[0]
+                yield each
         entries = await stack.enter_async_context(
             segue.feed.subscribe(after=after.entry, pipeline_id=pipeline_id)
         )
         activity = await stack.enter_async_context(
             segue.activity.subscribe(after=after.activity, pipeline_id=pipeline_id)
         )
-        merged = await stack.enter_async_context(aclosing(_merged(entries, activity)))
-        async for event in merged:
-            if isinstance(event, Activity):
-                if event.id <= (after.activity or 0):
-                    continue  # told already, before the end of a run
-            elif event.event_type in FINAL_KINDS and pipeline_id is not None:
-                async for late in _rest(segue, after.activity or 0, pipeline_id):
-                    after = after.after(late)
-                    yield after, late
-            after = after.after(event)
-            yield after, event
+        async for event in await stack.enter_async_context(aclosing(_merged(entries, activity))):
+            async for each in _in_turn(segue, after, event, pipeline_id):
+                after = each[0]
+                yield each
 
 
-async def _rest(segue: Segue, last: int, pipeline_id: int) -> AsyncIterator[Activity]:
-    while page := await segue.views.activity_after(last, pipeline_id=pipeline_id):
-        for late in page:
-            yield late
+async def _in_turn(
+    segue: Segue, after: Position, event: AuditEntry | Activity, pipeline_id: int | None
+) -> AsyncIterator[tuple[Position, AuditEntry | Activity]]:
+    """The event; before the end of the run, what its agents did until then."""
+    if isinstance(event, Activity):
+        if event.id <= (after.activity or 0):
+            return  # told already, before the end of a run
+    elif event.event_type in FINAL_KINDS and pipeline_id is not None:
+        async for late in _pages(segue.views.activity_after, after.activity or 0, None, pipeline_id):
+            after = after.after(late)
+            yield after, late
+    yield after.after(event), event
+
+
+class _ReadAfter(Protocol[E]):
+    def __call__(
+        self, after: int, /, *, pipeline_id: int | None = None, limit: int = 500
+    ) -> Awaitable[list[E]]: ...
+
+
+async def _pages(
+    read_after: _ReadAfter[E], last: int, until: int | None, pipeline_id: int | None
+) -> AsyncGenerator[E]:
+    """The rows after one id and up to another."""
+    while page := await read_after(last, pipeline_id=pipeline_id):
+        for row in page:
+            if until is not None and row.id > until:
+                return
+            yield row
         last = page[-1].id
+
+
+async def _past(
+    entries: AsyncIterator[AuditEntry], activity: AsyncIterator[Activity]
+) -> AsyncGenerator[AuditEntry | Activity]:
+    """Two streams that end, merged into one, the older event first."""
+    entry, doing = await anext(entries, None), await anext(activity, None)
+    while entry is not None or doing is not None:
+        if doing is None or (entry is not None and entry.created_at <= doing.created_at):
+            assert entry is not None
+            yield entry
+            entry = await anext(entries, None)
+        else:
+            yield doing
+            doing = await anext(activity, None)
 
 
 async def _merged(
