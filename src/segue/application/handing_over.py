@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from segue.application.drafting import NoHandoff, draft, examine
 from segue.application.handoff_outcomes import (
     Edit,
     HandedOff,
@@ -28,18 +29,13 @@ from segue.domain.handing_over import (
     Document,
     injection,
     problems_that_count,
-    question,
-    repair_question,
 )
 from segue.domain.handoff import (
     Handoff,
     OutputNotation,
-    check_handoff,
-    extract_handoff,
-    redact,
     render_handoff,
 )
-from segue.domain.ledger import corrections_of, verify_claims
+from segue.domain.ledger import corrections_of
 from segue.domain.ledger.evidence import Evidence
 from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, stalled_after
 from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
@@ -92,20 +88,15 @@ class HandingOver:
             return HandoffFailed(session_id=session.id, why=str(error))
 
     async def _prepare(self, session: Session, wanted: Wanted) -> _Ready:
-        reply = await self._ask(session, question(wanted.focus), wanted)
-        if not reply.strip():
-            raise _failed(session, "its reply was empty, so there is nothing to hand off")
-        evidence = await self._evidence(session)
-        examined = await _examine(reply, evidence)
-        if _is_bad(examined) or examined.refuted:
-            mended = await self._mend(session, examined, wanted)
-            if mended is not None:
-                evidence = await self._evidence(session)
-                examined = await _examine(mended, evidence)
-        if examined.handoff is None:
-            raise _failed(
-                session, "no handoff could be found in its reply, also after it was asked to mend it"
+        try:
+            made = await draft(
+                lambda text: self._ask(session, text, wanted),
+                lambda: self._evidence(session),
+                focus=wanted.focus,
             )
+        except NoHandoff as error:
+            raise _failed(session, str(error)) from None
+        examined, evidence = made.examined, made.evidence
         if wanted.edit is not None:
             examined = await _edited(session, wanted.edit, examined, evidence)
         handoff = examined.handoff
@@ -136,18 +127,6 @@ class HandingOver:
             await unbroken(self._talking.withdraw(session, message_id))
             raise
         return (await self._talking.exchange(session, asked, wanted.on_event)).reply or ""
-
-    async def _mend(self, session: Session, examined: Examined, wanted: Wanted) -> str | None:
-        """One more try; none if it brought nothing better than what was there."""
-        if examined.handoff is None:
-            return await self._ask(session, repair_question((), ()), wanted)
-        try:
-            text = repair_question(examined.problems, examined.refuted)
-            mended = await self._ask(session, text, wanted)
-        except BackendError:
-            return None  # what it had written is still the best there is
-        found = (await asyncio.to_thread(extract_handoff, mended)).handoff
-        return mended if found is not None else None
 
     async def _evidence(self, session: Session) -> Evidence | None:
         try:
@@ -297,22 +276,6 @@ class HandingOver:
             await work.commit()
 
 
-async def _examine(text: str, evidence: Evidence | None) -> Examined:
-    """Read a handoff, check its form, and verify its claims."""
-    source, _ = redact(text)
-    extraction = await asyncio.to_thread(extract_handoff, source)
-    found, ledger = extraction.handoff, None
-    if found is not None and evidence is not None:
-        ledger = await asyncio.to_thread(verify_claims, extraction, evidence, source=source)
-    return Examined(
-        handoff=found,
-        notation=extraction.notation,
-        source=source,
-        problems=tuple(check_handoff(found)) if found is not None else (),
-        ledger=ledger,
-    )
-
-
 async def _edited(session: Session, edit: Edit, examined: Examined, evidence: Evidence | None) -> Examined:
     """The handoff as a person wants it."""
     assert examined.handoff is not None
@@ -322,14 +285,10 @@ async def _edited(session: Session, edit: Edit, examined: Examined, evidence: Ev
         raise _Stop(HandoffCancelled(session_id=session.id))
     if edited == text:
         return examined
-    again = await _examine(edited, evidence)
+    again = await examine(edited, evidence)
     if again.handoff is None:
         raise _failed(session, "the edited text holds no handoff")
     return again
-
-
-def _is_bad(examined: Examined) -> bool:
-    return examined.handoff is None or bool(problems_that_count(examined.problems))
 
 
 def _failed(session: Session, why: str) -> _Stop:

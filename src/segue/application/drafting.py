@@ -1,0 +1,81 @@
+"""Drafting a handoff between two sessions: the old one is asked, its answer is examined, and mended once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from segue.application.verification import Examined
+from segue.domain.errors import BackendError
+from segue.domain.handing_over import problems_that_count, question, repair_question
+from segue.domain.handoff import Handoff, check_handoff, extract_handoff, redact
+from segue.domain.ledger import verify_claims
+from segue.domain.ledger.evidence import Evidence
+
+Ask = Callable[[str], Awaitable[str]]
+"""Asks the session something; gives the reply to this very question."""
+Look = Callable[[], Awaitable[Evidence | None]]
+"""What the session has changed; none where nothing can be seen."""
+
+
+class NoHandoff(BackendError):
+    """The session wrote none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """A handoff that a session wrote, and what it was held against."""
+
+    handoff: Handoff
+    examined: Examined
+    evidence: Evidence | None
+
+
+async def draft(ask: Ask, look: Look, *, focus: str = "") -> Draft:
+    """Ask for a handoff; one that is bad, or says what is not so, may be mended once. `NoHandoff` if none."""
+    reply = await ask(question(focus))
+    if not reply.strip():
+        raise NoHandoff("its reply was empty, so there is nothing to hand off")
+    evidence = await look()
+    examined = await examine(reply, evidence)
+    if _is_bad(examined) or examined.refuted:
+        mended = await _mend(ask, examined)
+        if mended is not None:
+            evidence = await look()
+            examined = await examine(mended, evidence)
+    if examined.handoff is None:
+        raise NoHandoff("no handoff could be found in its reply, also after it was asked to mend it")
+    return Draft(handoff=examined.handoff, examined=examined, evidence=evidence)
+
+
+async def examine(text: str, evidence: Evidence | None) -> Examined:
+    """Read a handoff, check its form, and verify its claims."""
+    source, _ = redact(text)
+    extraction = await asyncio.to_thread(extract_handoff, source)
+    found, ledger = extraction.handoff, None
+    if found is not None and evidence is not None:
+        ledger = await asyncio.to_thread(verify_claims, extraction, evidence, source=source)
+    return Examined(
+        handoff=found,
+        notation=extraction.notation,
+        source=source,
+        problems=tuple(check_handoff(found)) if found is not None else (),
+        ledger=ledger,
+    )
+
+
+async def _mend(ask: Ask, examined: Examined) -> str | None:
+    """One more try; none if it brought nothing better than what was there."""
+    if examined.handoff is None:
+        return await ask(repair_question((), ()))
+    try:
+        mended = await ask(repair_question(examined.problems, examined.refuted))
+    except BackendError:
+        return None  # what it had written is still the best there is
+    found = (await asyncio.to_thread(extract_handoff, mended)).handoff
+    return mended if found is not None else None
+
+
+def _is_bad(examined: Examined) -> bool:
+    return examined.handoff is None or bool(problems_that_count(examined.problems))
