@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from segue.adapters.wal import use_wal
 from segue.application.ports import Advance
 from segue.domain.errors import StorageError
 from segue.domain.pipeline import Lease
@@ -179,11 +180,12 @@ def _create_engine(url: str) -> sa.Engine | None:
     if not url.startswith("sqlite"):
         return None
     engine = sa.create_engine(url)
+    use_wal(str(engine.url.database))
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
         connection.isolation_level = "IMMEDIATE"
-        for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        for pragma in ("busy_timeout=30000", "synchronous=NORMAL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     return engine

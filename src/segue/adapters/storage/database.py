@@ -17,6 +17,7 @@ from segue.adapters.storage.failures import explain_opening, translated
 from segue.adapters.storage.migrations import HEAD
 from segue.adapters.storage.unit_of_work import SqlUnitOfWork
 from segue.adapters.storage.views import SqlViews
+from segue.adapters.wal import use_wal
 from segue.domain.errors import StorageError
 
 _DRIVERS = {
@@ -67,7 +68,8 @@ async def open_database(url: str) -> SqlDatabase:
     engine = _create_engine(url)
     try:
         if engine.dialect.name == "sqlite":
-            await asyncio.to_thread(_probe, str(engine.url.database))
+            # A failure inside aiosqlite leaves a thread behind that may print a traceback while Python ends.
+            await asyncio.to_thread(use_wal, str(engine.url.database))
         async with engine.connect() as connection:
             await connection.execution_options(**{_WRITE: True})
             if engine.dialect.name == "postgresql":
@@ -109,20 +111,11 @@ def _create_engine(url: str) -> AsyncEngine:
     return engine
 
 
-def _probe(path: str) -> None:
-    # A failure inside aiosqlite leaves a thread behind that may print a traceback while Python ends.
-    connection = sqlite3.connect(path)
-    try:
-        connection.execute("PRAGMA schema_version")
-    finally:
-        connection.close()
-
-
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, below
     try:
         cursor = connection.cursor()
-        for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for pragma in ("busy_timeout=30000", "synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
     except BaseException:
