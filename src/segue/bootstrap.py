@@ -20,7 +20,9 @@ from segue.application.endings import Endings, Limits
 from segue.application.handing_over import HandingOver
 from segue.application.pipelines import Pipelines
 from segue.application.results import Results
+from segue.application.session_ports import Documents
 from segue.application.sessions import SessionPolicy, Sessions
+from segue.application.step_handover import StepHandover
 from segue.application.steps import StepMoves
 from segue.application.talking import Talking
 from segue.application.tools import AgentTools
@@ -140,15 +142,15 @@ async def open_segue(
             policy=policy or WorkerPolicy(room=settings.max_running),
         )
         catalog = open_catalog(settings)
+        documents = FileDocuments(settings.personas_dir)
         pipelines = Pipelines(
             database=database,
             catalog=catalog,
             workers=workers,
-            moves=_moves_of(settings, endings),
+            moves=_moves_of(settings, endings, documents),
             clock=clock,
         )
         talking = Talking(database=database, backends=loaded, clock=clock, limits=limits)
-        documents = FileDocuments(settings.personas_dir)
         segue = Segue(
             sessions=Sessions(
                 talking=talking,
@@ -179,13 +181,18 @@ def session_policy(settings: Settings) -> SessionPolicy:
     """When sessions hand themselves over."""
     return SessionPolicy(
         auto_handoff=settings.auto_handoff,
-        limits=HandoffLimits(
-            context_share=settings.handoff_context_share,
-            turns=settings.handoff_turns,
-            minutes=settings.handoff_minutes,
-            cost=settings.handoff_cost,
-        ),
+        limits=handoff_limits(settings),
         backend_options=settings.backend_options,
+    )
+
+
+def handoff_limits(settings: Settings) -> HandoffLimits:
+    """What a session may use before it hands over."""
+    return HandoffLimits(
+        context_share=settings.handoff_context_share,
+        turns=settings.handoff_turns,
+        minutes=settings.handoff_minutes,
+        cost=settings.handoff_cost,
     )
 
 
@@ -228,7 +235,7 @@ def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
     }
 
 
-def _moves_of(settings: Settings, endings: Endings) -> StepMoves:
+def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> StepMoves:
     """What brings a step to its end."""
     from segue.adapters.tokens import counter_for
 
@@ -244,6 +251,10 @@ def _moves_of(settings: Settings, endings: Endings) -> StepMoves:
             verification=endings.verification,
             notation=notation,
         ),
+        handover=StepHandover(
+            endings=endings, conversations=conversations, documents=documents, most=settings.handoff_most
+        ),
+        handoff_limits=handoff_limits(settings) if settings.auto_handoff else None,
     )
 
 

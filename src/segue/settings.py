@@ -62,16 +62,18 @@ class Settings(BaseSettings):
     """Tokens that a briefing may have; what is left out is named in it."""
     handoff_notation: OutputNotation = OutputNotation.YAML
     """How agents are asked to hand off: yaml, json, four or six sections."""
-    auto_handoff: bool = False
-    """Whether a session outside of a pipeline hands itself over when a limit is reached."""
+    auto_handoff: bool = True
+    """Whether a session hands itself over when a limit is reached, in a step of a pipeline or outside."""
     handoff_context_share: float | None = Field(default=0.75, gt=0, le=1)
     """How full its model's window may be, from 0 to 1."""
     handoff_turns: int | None = Field(default=None, ge=1)
-    """How many replies it may give."""
+    """How many replies it may give; in a step, answers of its model."""
     handoff_minutes: float | None = Field(default=None, gt=0)
     """How long it may last."""
     handoff_cost: float | None = Field(default=None, gt=0)
     """US dollars that it may cost."""
+    handoff_most: int = Field(default=8, ge=0)
+    """How often the sessions of one step may hand over; then the step fails."""
     mcp: Literal["stdio", "http", "off"] = "stdio"
     """How Segue's own tools reach the records: by the database, by `segue serve`, or not at all."""
     not_secret: tuple[str, ...] = ()

@@ -344,6 +344,7 @@ def test_a_step_that_never_began_has_no_time(capsys: pytest.CaptureFixture[str])
         started_at=None,
         finished_at=now,
         attempts=0,
+        handovers=0,
         error_message="no back end",
         latest_handoff=None,
         usage=None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ Let the button work again.
 """
 
 
-def agent(*first: Mapping[str, Any], **when: list[Mapping[str, Any]]) -> dict[str, Any]:
+def agent(*first: Mapping[str, Any], **when: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """An agent that says a thing, hands off when asked, and goes on from a handoff."""
     known = {"asked": ASKED, "mend": MEND, "given": GIVEN}
     script = {"asked": [{"say": HANDOFF}], "given": [{"say": "I go on from there."}]} | when

@@ -16,6 +16,7 @@ from segue.application.session_ports import NewMessage, NewSession
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import IllegalMove, SessionNotFound
 from segue.domain.sessions import MessageStatus, Reason, Role
+from tests.storage.test_unit_of_work import new_pipeline
 
 NOW = datetime(2026, 2, 20, 14, 30, 25, tzinfo=UTC)
 
@@ -57,13 +58,16 @@ async def test_a_session_comes_back_as_it_was_saved(database: SqlDatabase) -> No
 
 async def test_a_session_of_a_step_is_none_of_these(database: SqlDatabase) -> None:
     async with database.begin() as work:
-        row = AgentRow(name="developer", backend="scripted", key="k1")
+        pipeline = await work.pipelines.add(new_pipeline())
+        row = AgentRow(name="developer", backend="scripted", key="k1", step_id=pipeline.steps[0].id)
         work._session.add(row)
         await work._session.flush()
-        with pytest.raises(SessionNotFound):
+        with pytest.raises(IllegalMove, match="only that pipeline speaks with it"):
             await work.sessions.get(row.id)
         await work.commit()
     assert (await database.views.sessions()).items == []
+    shown = await database.views.session(row.id)
+    assert (shown.pipeline_id, shown.step_id) == (pipeline.id, pipeline.steps[0].id)
 
 
 async def test_messages_are_kept_in_order_and_go_with_their_session(database: SqlDatabase) -> None:

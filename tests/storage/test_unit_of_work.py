@@ -13,7 +13,8 @@ import pytest
 from sqlalchemy import make_url
 
 from segue.adapters.storage.database import SqlDatabase, open_database
-from segue.application.ports import NewAttempt, NewPipeline, Worker
+from segue.application.attempt_ports import NewAttempt
+from segue.application.ports import NewPipeline, Worker
 from segue.application.views import PipelineFilter
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import AgentProfile, PipelineTemplate, Plan, TemplateStep
@@ -404,5 +405,9 @@ def new_attempt(pipeline: Pipeline) -> NewAttempt:
         briefing="b",
         carry_over="",
         parent_id=None,
+        title=pipeline.title,
+        model=None,
+        working_dir=pipeline.working_dir,
+        base_mark=None,
         started_at=NOW,
     )

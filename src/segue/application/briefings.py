@@ -10,13 +10,21 @@ from segue.application.ports import SavedHandoff, UnitOfWork
 from segue.domain.briefing import Predecessor, brief
 from segue.domain.briefing.fencing import fenced, neutralise
 from segue.domain.handoff import Handoff, OutputNotation
-from segue.domain.pipeline import Agent, Attempt, Pipeline, Step
+from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, Step
 
 _CUT_OFF = """
 ## An earlier attempt was cut off
 
 Attempt {number} at this step ended before it could hand off: {error}. It may have left unfinished work in
 the working directory. Look at what is there before you begin, and go on from it.
+"""
+
+
+_HANDED_OVER = """
+## This step is under way
+
+You go on with it: session {session} worked on it until its limit, and handed over to you. Do not begin anew.
+
 """
 
 
@@ -59,9 +67,12 @@ class Briefer:
         return f"{orders}\n\n{text}" if orders else text
 
     async def carry_over(self, work: UnitOfWork, earlier: tuple[Attempt, Agent]) -> str:
-        """What a new attempt is told of the one that was cut off: what git and its log show."""
-        attempt, _ = earlier
+        """What a new attempt is told of the one before it: its handoff, or what git and its log show."""
+        attempt, agent = earlier
         saved = (await work.handoffs.latest_of_steps([attempt.step_id])).get(attempt.step_id)
+        if attempt.status is AttemptStatus.HANDED_OVER:
+            handed = saved.injection_prompt if saved is not None else None
+            return _HANDED_OVER.format(session=agent.id) + (handed or "")
         left = (
             f"\n{fenced(neutralise(saved.content_md))}\n" if saved is not None and saved.is_synthetic else ""
         )

@@ -5,21 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from segue.application.backends import AgentBackend, Message, Reply, SessionRequest, ToolServer
 from segue.application.endings import Endings
-from segue.application.watching import Watched, Watching
+from segue.application.watching import Seen, Watched, Watching
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.handoff import redact
+from segue.domain.limits import NO_LIMITS, HandoffLimits
 from segue.domain.permissions import DEFAULT_RULES
 from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Step
+from segue.domain.sessions import Reason
 
 T = TypeVar("T")
 
 ToolsFor = Callable[[str], ToolServer]
 """Segue's own tools for the attempt with a token."""
+
+
+_LOOK_SECONDS = 0.25
+"""How often the limits of a session are looked at."""
+_GRACE_SECONDS = 1.0
+"""How long a reply may take that comes with the number by which a limit is reached."""
+
+
+class LimitReached(Exception):
+    """The session has used what it may, and has not answered."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +61,7 @@ class Conversations:
 
     def __init__(self, *, endings: Endings, tools_for: ToolsFor | None = None) -> None:
         self._backends = endings.backends
+        self._database = endings.database
         self._clock = endings.clock
         self._limits = endings.limits
         self._tools_for = tools_for
@@ -96,8 +113,20 @@ class Conversations:
         taken = talk.backend.send(talk.request, talk.session, message)
         await self._within(taken, f"{talk.agent.backend} did not take the message")
 
-    async def reply(self, talk: Conversation, message_id: str, *, rejoined: bool) -> str:
-        """The words of the reply; meanwhile, what the agent does is written down."""
+    async def reply(
+        self,
+        talk: Conversation,
+        message_id: str,
+        *,
+        rejoined: bool,
+        since: datetime | None = None,
+        limits: HandoffLimits | None = None,
+    ) -> str:
+        """The words of the reply; meanwhile, what the agent does is written down.
+
+        With limits, `LimitReached` once the session has used what it may. Time counts from the beginning of
+        the attempt, or from `since`.
+        """
         watched = Watched(
             lease=talk.lease,
             attempt=talk.attempt,
@@ -106,10 +135,11 @@ class Conversations:
             message_id=message_id,
             working_dir=talk.request.working_dir,
         )
-        async with self._watching.of(watched):
+        left = self._time_left(talk, since or talk.attempt.started_at, rejoined=rejoined)
+        async with self._watching.of(watched) as seen:
             try:
-                async with asyncio.timeout(self._time_left(talk, rejoined=rejoined)):
-                    reply: Reply = await talk.backend.wait(talk.session, message_id)
+                async with asyncio.timeout(left):
+                    reply = await self._within_limits(talk, message_id, seen, limits)
             except TimeoutError:
                 raise AgentFailed(
                     f"it timed out after {self._allowed(talk.step):g} s and its session was aborted. If it "
@@ -121,9 +151,41 @@ class Conversations:
     def _allowed(self, step: Step) -> float:
         return step.timeout or self._limits.step_timeout
 
-    def _time_left(self, talk: Conversation, *, rejoined: bool) -> float:
+    async def _within_limits(
+        self, talk: Conversation, message_id: str, seen: Seen, limits: HandoffLimits | None
+    ) -> Reply:
+        waiting = asyncio.ensure_future(talk.backend.wait(talk.session, message_id))
+        watching = asyncio.ensure_future(self._until_full(talk, seen, limits or NO_LIMITS))
+        try:
+            await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                # The last answer fills the context, too: it may be on its way.
+                await asyncio.wait({waiting}, timeout=_GRACE_SECONDS)
+            if waiting.done():
+                return waiting.result()
+            raise LimitReached(watching.result())
+        finally:
+            for task in (waiting, watching):
+                task.cancel()
+            await asyncio.gather(waiting, watching, return_exceptions=True)
+
+    async def _until_full(self, talk: Conversation, seen: Seen, limits: HandoffLimits) -> Reason:
+        """Why the session must hand over, once it must."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            reason = limits.reached(seen.usage, seen.turns, talk.attempt.started_at, self._clock.now())
+            if reason is not None and not await self._has_submitted(talk):
+                return reason
+
+    async def _has_submitted(self, talk: Conversation) -> bool:
+        """True if the agent handed off through a tool already: it is about to end."""
+        async with self._database.begin() as work:
+            latest = await work.attempts.latest(talk.step.id)
+        return latest is not None and latest[0].submitted_json is not None
+
+    def _time_left(self, talk: Conversation, since: datetime, *, rejoined: bool) -> float:
         allowed = self._allowed(talk.step)
-        end = talk.attempt.started_at + timedelta(seconds=allowed)
+        end = since + timedelta(seconds=allowed)
         left = (end - self._clock.now()).total_seconds()
         # After a restart the reply may be there already: time to fetch it is given in any case.
         return max(min(left, allowed), self._limits.late_reply_timeout) if rejoined else max(left, 0)

@@ -12,7 +12,7 @@ from segue.application.ports import Clock, Database, NewHandoff, UnitOfWork
 from segue.application.verification import Verification
 from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError, RepositoryError
-from segue.domain.handoff import OutputNotation, redact, render_handoff
+from segue.domain.handoff import Handoff, OutputNotation, redact, render_handoff
 from segue.domain.pipeline import Agent, AttemptStatus, Lease, StepStatus
 from segue.domain.sessions import Reason
 from segue.domain.synthetic import synthesize
@@ -75,9 +75,9 @@ class Endings:
             await self._end_attempt(work, step_id, AttemptStatus.FAILED, reason)
             await work.commit()
         left = None
-        if latest is not None:
+        if latest is not None and latest[0].status is not AttemptStatus.HANDED_OVER:
             await self.release(latest[1], abort=True)
-            left = await self._synthetic(lease, latest[1], reason)
+            left = await self._left_by(lease, latest[1], reason)
         now = self.clock.now()
         async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
@@ -104,7 +104,7 @@ class Endings:
             if found is not None and not found[0].status.is_final:
                 await self.release(found[1], abort=True)
                 reason = pipeline.abort_reason or "it was aborted"
-                left.append(await self._synthetic(lease, found[1], reason))
+                left.append(await self._left_by(lease, found[1], reason))
         now = self.clock.now()
         async with self.database.begin() as work:
             aborted = (await work.pipelines.hold(lease)).abort(now)
@@ -167,7 +167,7 @@ class Endings:
         left = None
         if latest is not None:
             await self.release(latest[1], abort=True)
-            left = await self._synthetic(lease, latest[1], error)
+            left = await self._left_by(lease, latest[1], error)
         async with self.database.begin() as work:
             await work.pipelines.check(lease)
             await self._keep(work, lease, left)
@@ -182,7 +182,21 @@ class Endings:
             await work.commit()
         log.warning("session_lost", pipeline=lease.pipeline_id, step=step_id, error=error)
 
-    async def _synthetic(self, lease: Lease, agent: Agent, reason: str) -> NewHandoff | None:
+    async def _left_by(self, lease: Lease, agent: Agent, reason: str) -> NewHandoff:
+        """The handoff that an agent could not write any more."""
+        handoff = await self.synthetic(lease, agent, reason)
+        return NewHandoff(
+            agent_id=agent.id,
+            step_id=agent.step_id,
+            reason=Reason.TASK_BOUNDARY,
+            content_md=render_handoff(handoff, OutputNotation.YAML),
+            metadata_json=handoff.to_json(),
+            ledger_json=None,
+            is_synthetic=True,
+            created_at=self.clock.now(),
+        )
+
+    async def synthetic(self, lease: Lease, agent: Agent, reason: str) -> Handoff:
         """What the agent left, as git and its log show it; its session must have stopped."""
         async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
@@ -198,21 +212,11 @@ class Endings:
         except RepositoryError as error:
             log.warning("no_evidence", pipeline=pipeline.id, error=str(error))
             evidence, reason = None, f"{reason} (what it changed could not be read: {error})"
-        handoff = synthesize(
+        return synthesize(
             reason=reason,
             evidence=evidence,
             commands=await self.verification.commands(agent),
             last_words=redact(await self.verification.last_words(agent))[0],
-        )
-        return NewHandoff(
-            agent_id=agent.id,
-            step_id=agent.step_id,
-            reason=Reason.TASK_BOUNDARY,
-            content_md=render_handoff(handoff, OutputNotation.YAML),
-            metadata_json=handoff.to_json(),
-            ledger_json=None,
-            is_synthetic=True,
-            created_at=self.clock.now(),
         )
 
     async def _keep(self, work: UnitOfWork, lease: Lease, left: NewHandoff | None) -> None:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from segue.application.attempt_ports import AttemptStore
 from segue.application.session_ports import SessionReads, SessionStore
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
 from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Catalog, Plan
-from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Repair
+from segue.domain.pipeline import Lease, Pipeline
 from segue.domain.sessions import Reason
-from segue.domain.usage import Usage
 from segue.domain.workspace import WorkspaceChoice
 
 
@@ -106,62 +106,6 @@ class PipelineStore(Protocol):
         ...
 
 
-class AttemptStore(Protocol):
-    """Attempts and the agent sessions they run in."""
-
-    async def start(self, attempt: NewAttempt) -> tuple[Attempt, Agent]: ...
-    async def latest(self, step_id: int) -> tuple[Attempt, Agent] | None: ...
-    async def save(self, attempt: Attempt, agent: Agent) -> None: ...
-    async def by_token(self, token: str) -> tuple[Attempt, Agent] | None:
-        """The try that this token opens tools to."""
-        ...
-
-    async def submit(self, attempt_id: int, *, submitted: str | None, blockers: str | None) -> None:
-        """Keep what the agent gave through a tool; none leaves it as it is."""
-        ...
-
-    async def forget_submission(self, attempt_id: int) -> None:
-        """What the agent submitted did not pass: the next submission counts."""
-        ...
-
-    async def add_repair(
-        self,
-        attempt_id: int,
-        *,
-        number: int,
-        message_id: str,
-        text: str,
-        rejected_json: str | None,
-        at: datetime,
-    ) -> Repair: ...
-    async def save_repair(self, repair: Repair) -> None: ...
-    async def repairs(self, attempt_id: int) -> list[Repair]:
-        """The repair turns of a try, in order."""
-        ...
-
-    async def save_usage(self, agent_id: int, usage: Usage) -> None: ...
-    async def in_use(self, sessions: Collection[str]) -> Collection[str]:
-        """Those of the sessions that have not ended, by reference or key."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewAttempt:
-    """A try that is to begin."""
-
-    step_id: int
-    number: int
-    agent_name: str
-    backend: str
-    key: str
-    message_id: str
-    token: str
-    briefing: str
-    carry_over: str
-    parent_id: int | None
-    started_at: datetime
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewHandoff:
     """A handoff that is to be saved."""
@@ -190,6 +134,8 @@ class SavedHandoff:
     metadata_json: str | None
     ledger_json: str | None
     is_synthetic: bool
+    injection_prompt: str | None
+    """The exact words to the session that goes on from it, if one does."""
 
 
 class HandoffStore(Protocol):

@@ -23,6 +23,9 @@ class SessionView:
     working_dir: str
     parent_id: int | None
     """The session that it goes on from."""
+    step_id: int | None
+    """The step that it works on; none outside of a pipeline."""
+    pipeline_id: int | None
     messages: int
     """How many messages and replies it holds."""
     started_at: datetime

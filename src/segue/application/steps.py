@@ -1,4 +1,4 @@
-"""One step of a pipeline, in three moves: open_attempt, await_reply, accept.
+"""One step of a pipeline, in three moves: open_attempt, await_reply, accept; or it is handed over between.
 
 Each move looks at the saved records first and goes on from there, so that it is safe to repeat after a
 crash. Each writes its records and its audit entries in one transaction, and checks in it that the lease
@@ -14,14 +14,16 @@ from uuid import uuid4
 import structlog
 
 from segue.application.acceptance import Acceptance, receipt_of
+from segue.application.attempt_ports import NewAttempt
 from segue.application.backends import Message
 from segue.application.briefings import Briefer
-from segue.application.conversations import Conversation, Conversations
+from segue.application.conversations import Conversation, Conversations, LimitReached
 from segue.application.endings import Endings
-from segue.application.ports import NewAttempt
+from segue.application.step_handover import StepHandover
 from segue.application.workspaces import WorkspaceRequest
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, RepositoryError, SessionLost
+from segue.domain.limits import HandoffLimits
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, StepStatus
 
 log = structlog.get_logger()
@@ -31,12 +33,21 @@ class StepMoves:
     """Brings steps to their end: done, or failed with a reason that a person understands."""
 
     def __init__(
-        self, *, endings: Endings, briefer: Briefer, conversations: Conversations, acceptance: Acceptance
+        self,
+        *,
+        endings: Endings,
+        briefer: Briefer,
+        conversations: Conversations,
+        acceptance: Acceptance,
+        handover: StepHandover,
+        handoff_limits: HandoffLimits | None,
     ) -> None:
         self.endings = endings
         self._briefer = briefer
         self._conversations = conversations
         self._acceptance = acceptance
+        self._handover = handover
+        self._handoff_limits = handoff_limits
         self._workspaces = endings.verification.workspaces
         self._database = endings.database
         self._backends = endings.backends
@@ -44,16 +55,15 @@ class StepMoves:
         self._limits = endings.limits
 
     async def run(self, lease: Lease, step_id: int) -> None:
-        """Run a step to its end; a session that is lost is followed by a new attempt."""
-        for lost in range(1, self._limits.lost_sessions + 1):
+        """Run a step to its end; a session that is lost, or hands over, is followed by a new attempt."""
+        lost = 0
+        while True:
             try:
-                await self.prepare(lease, step_id)
-                pipeline, attempt, agent = await self.open_attempt(lease, step_id)
-                self.endings.hold(lease, agent)
-                talk = self._conversations.of(lease, pipeline, attempt, agent)
-                await self._acceptance.accept(await self.await_reply(talk))
-                return
+                mark = await self.prepare(lease, step_id)
+                if await self._go_on(lease, step_id, mark):
+                    return
             except SessionLost as error:
+                lost += 1
                 if lost == self._limits.lost_sessions:
                     await self.endings.fail(
                         lease, step_id, f"its session was lost {lost} times in a row: {error}"
@@ -64,20 +74,47 @@ class StepMoves:
                 await self.endings.fail(lease, step_id, str(error))
                 return
 
-    async def prepare(self, lease: Lease, step_id: int) -> None:
-        """Make the workspace before the first step, and mark its state before each one."""
+    async def _go_on(self, lease: Lease, step_id: int, mark: str | None) -> bool:
+        """One session's part of the step; false if another one has to go on with it."""
+        pipeline, attempt, agent = await self.open_attempt(lease, step_id, mark)
+        self.endings.hold(lease, agent)
+        talk = self._conversations.of(lease, pipeline, attempt, agent)
+        try:
+            talk = await self.await_reply(talk)
+        except LimitReached as limit:
+            talk = await self._handover.begin(await self._as_it_stands(talk), limit.reason)
+        if talk.attempt.status is AttemptStatus.HANDING_OVER:
+            await self._handover.finish(talk)
+            return False
+        await self._acceptance.accept(talk)
+        return True
+
+    async def _as_it_stands(self, talk: Conversation) -> Conversation:
+        async with self._database.begin() as work:
+            latest = await work.attempts.latest(talk.step.id)
+        assert latest is not None  # it was begun
+        return replace(talk, attempt=latest[0], agent=latest[1])
+
+    async def prepare(self, lease: Lease, step_id: int) -> str | None:
+        """Make the workspace before the first step, and mark its state before each one.
+
+        Gives a name for the state of the files in which the next session of the step begins.
+        """
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
         if pipeline.workspace is None:
             pipeline = await self._open_workspace(lease, pipeline)
         step = pipeline.step(step_id)
-        if step.status is StepStatus.RUNNING or pipeline.workspace is None:
-            return
+        if pipeline.workspace is None:
+            return None
+        if step.status is StepStatus.RUNNING:
+            return await self._mark_again(pipeline, step_id)
         mark = await self._workspaces.mark(pipeline.workspace)
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
             await work.pipelines.save(pipeline.mark_step(step_id, mark, self._clock.now()))
             await work.commit()
+        return mark
 
     async def _open_workspace(self, lease: Lease, pipeline: Pipeline) -> Pipeline:
         workspace = await self._workspaces.open(
@@ -105,7 +142,9 @@ class StepMoves:
             await work.commit()
         return opened
 
-    async def open_attempt(self, lease: Lease, step_id: int) -> tuple[Pipeline, Attempt, Agent]:
+    async def open_attempt(
+        self, lease: Lease, step_id: int, mark: str | None
+    ) -> tuple[Pipeline, Attempt, Agent]:
         """The attempt that is under way, or a new one with its briefing."""
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
@@ -115,6 +154,8 @@ class StepMoves:
             if latest is not None and latest[0].status is AttemptStatus.FAILED:
                 # A crash came between the end of the attempt and that of the step: go on there.
                 raise AgentFailed(latest[0].error or "its attempt failed")
+            if latest is not None and latest[0].status is AttemptStatus.HANDED_OVER:
+                await self._handover.refuse_a_loop(work, latest[0])
             step, now = pipeline.step(step_id), self._clock.now()
             if step.status is not StepStatus.RUNNING:
                 await work.pipelines.save(pipeline.start_step(step_id, now))
@@ -142,6 +183,10 @@ class StepMoves:
                     ),
                     carry_over=await self._briefer.carry_over(work, latest) if latest else "",
                     parent_id=latest[1].id if latest else None,
+                    title=pipeline.title,
+                    model=step.model,
+                    working_dir=pipeline.workspace.path if pipeline.workspace else pipeline.working_dir,
+                    base_mark=mark,
                     started_at=now,
                 )
             )
@@ -156,6 +201,15 @@ class StepMoves:
             await work.commit()
         log.info("attempt_started", pipeline=pipeline.id, step=step_id, number=number, backend=name)
         return await self._reread(lease, attempt, agent)
+
+    async def _mark_again(self, pipeline: Pipeline, step_id: int) -> str | None:
+        """The state of the files where a session begins that is not the first of its step."""
+        async with self._database.begin() as work:
+            latest = await work.attempts.latest(step_id)
+        if latest is not None and not latest[0].status.is_final:
+            return latest[1].base_mark  # it goes on
+        assert pipeline.workspace is not None
+        return await self._workspaces.mark(pipeline.workspace)
 
     async def _reread(self, lease: Lease, attempt: Attempt, agent: Agent) -> tuple[Pipeline, Attempt, Agent]:
         async with self._database.begin() as work:
@@ -177,7 +231,10 @@ class StepMoves:
             await self._conversations.deliver(talk, message)
             talk = await self._record(talk, talk.attempt.moved(AttemptStatus.SENT), AuditKind.MESSAGE_SENT)
         if talk.attempt.status is AttemptStatus.SENT:
-            text = await self._conversations.reply(talk, talk.attempt.message_id, rejoined=rejoined)
+            limits = self._handoff_limits if await talk.backend.converses(talk.request) else None
+            text = await self._conversations.reply(
+                talk, talk.attempt.message_id, rejoined=rejoined, limits=limits
+            )
             talk = await self._record(talk, talk.attempt.moved(AttemptStatus.REPLIED, reply=text))
         return talk
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from segue.domain.approvals import Approval
 from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
+from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace
 
@@ -40,6 +41,8 @@ class StepView:
     model: str | None
     attempts: int
     """How many tries were begun."""
+    handovers: int
+    """How many of them handed over to the next one, at a limit."""
     started_at: datetime | None
     finished_at: datetime | None
     error_message: str | None
@@ -111,6 +114,10 @@ class AttemptView:
     reply: str | None
     usage: Usage | None
     error: str | None
+    session: int
+    """The session that it ran in; `segue session lineage` tells where it came from."""
+    handover_reason: Reason | None
+    """Why it handed over to the next try; none if it did not."""
     started_at: datetime
     finished_at: datetime | None
 

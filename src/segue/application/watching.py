@@ -54,6 +54,20 @@ class Watched:
     """Paths inside are shown from here."""
 
 
+@dataclass(slots=True)
+class Seen:
+    """What a session has used so far, by the numbers that came while it was watched."""
+
+    usage: Usage | None = None
+    turns: int = 0
+    """Answers of its model: how often the numbers changed."""
+
+    def take(self, usage: Usage) -> None:
+        """Take in new numbers."""
+        self.turns += usage != self.usage
+        self.usage = usage
+
+
 class Watching:
     """Follows the sessions whose back end tells what its agents do."""
 
@@ -62,16 +76,16 @@ class Watching:
         self._clock = clock
 
     @asynccontextmanager
-    async def of(self, watched: Watched) -> AsyncIterator[None]:
+    async def of(self, watched: Watched) -> AsyncIterator[Seen]:
         """While this is open, what the agent does is written down. It never breaks what it watches."""
         capabilities = watched.backend.capabilities
         if not (capabilities.events or capabilities.usage):
-            yield
+            yield Seen()
             return
         watch = _Watch(self._database, self._clock, watched)
         tasks = [asyncio.create_task(watch.listen()), asyncio.create_task(watch.write())]
         try:
-            yield
+            yield watch.seen
             await asyncio.wait(tasks[:1], timeout=_LAST_WORDS_SECONDS)
         finally:
             for task in tasks:
@@ -90,6 +104,7 @@ class _Watch:
         self._session = watched.agent.session_ref or watched.agent.key
         self._folder = watched.working_dir.rstrip("/") + "/"
         self._unwritten: list[tuple[ActivityKind, dict[str, Any]]] = []
+        self.seen = Seen()
         self._usage: Usage | None = None
         self._asked: dict[str, PermissionAsked] = {}
 
@@ -143,6 +158,7 @@ class _Watch:
                 self._unwritten.append((ActivityKind.PERMISSION_SETTLED, facts))
             case UsageReported(usage=usage):
                 self._usage = usage
+                self.seen.take(usage)
             case Retrying(reason=reason):
                 self._unwritten.append((ActivityKind.RETRYING, {"reason": reason[:_LONGEST_TEXT]}))
 

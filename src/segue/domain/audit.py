@@ -26,6 +26,8 @@ class AuditKind(StrEnum):
     ATTEMPT_STARTED = "attempt_started"
     ATTEMPT_LOST = "attempt_lost"
     MESSAGE_SENT = "message_sent"
+    LIMIT_REACHED = "limit_reached"
+    SESSION_HANDED_OVER = "session_handed_over"
     REPAIR_ASKED = "repair_asked"
     CLAIMS_VERIFIED = "claims_verified"
     WORKSPACE_OPENED = "workspace_opened"

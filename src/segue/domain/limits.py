@@ -36,6 +36,9 @@ class HandoffLimits:
         return Reason.SHIFT_END if any(_is_over(value, limit) for value, limit in spent) else None
 
 
+NO_LIMITS = HandoffLimits(context_share=None)
+
+
 def stalled_after(stalled_before: int, *, has_changes: bool, is_same: bool) -> int:
     """How many handoffs in a row brought nothing new, this one included.
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from segue.domain.catalog import Plan
 from segue.domain.errors import IllegalMove
+from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace, WorkspaceChoice
 
@@ -47,6 +48,10 @@ class AttemptStatus(StrEnum):
     SENDING = "sending"
     SENT = "sent"
     REPLIED = "replied"
+    HANDING_OVER = "handing_over"
+    """Its session has reached a limit; it is asked for what the next one must know."""
+    HANDED_OVER = "handed_over"
+    """The step goes on in another session."""
     DONE = "done"
     FAILED = "failed"
     LOST = "lost"
@@ -55,11 +60,22 @@ class AttemptStatus(StrEnum):
     @property
     def is_final(self) -> bool:
         """True if this try is over."""
-        return self in (AttemptStatus.DONE, AttemptStatus.FAILED, AttemptStatus.LOST, AttemptStatus.ABORTED)
+        return self in _ENDED
+
+
+_ENDED = frozenset(
+    {
+        AttemptStatus.HANDED_OVER,
+        AttemptStatus.DONE,
+        AttemptStatus.FAILED,
+        AttemptStatus.LOST,
+        AttemptStatus.ABORTED,
+    }
+)
 
 
 def join_text(briefing: str, carry_over: str) -> str:
-    """What is sent: the briefing, and what an attempt that was cut off left."""
+    """What is sent: the briefing, and what an attempt before this one left."""
     return f"{briefing}\n{carry_over}" if carry_over else briefing
 
 
@@ -87,6 +103,8 @@ class Agent:
     parent_id: int | None
     """The session that this one goes on from."""
     step_id: int | None
+    base_mark: str | None
+    """Names the files as they were when it began; none outside of git."""
     started_at: datetime
     ended_at: datetime | None
     usage: Usage | None
@@ -106,7 +124,7 @@ class Attempt:
     briefing: str
     """What the agent is given; depends on saved records alone."""
     carry_over: str
-    """What a try that was cut off left behind; empty for the first try."""
+    """What the try before it left behind; empty for the first try."""
     message_id: str
     """Names the message, so that it is never delivered twice."""
     briefing_sha256: str | None
@@ -119,6 +137,8 @@ class Attempt:
     """The blockers that the agent reported through a tool."""
     reply: str | None
     error: str | None
+    handover_reason: Reason | None
+    """Why the step goes on in another session; none if it does not."""
     started_at: datetime
     finished_at: datetime | None
 

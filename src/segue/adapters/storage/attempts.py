@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from segue.adapters.storage.mapping import read_attempt, read_repair, write_usage
 from segue.adapters.storage.tables import AgentRow, AttemptRow, RepairRow
-from segue.application.ports import NewAttempt
+from segue.application.attempt_ports import NewAttempt
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Repair
 from segue.domain.usage import Usage
+
+_CHANGING = ("status", "briefing_sha256", "reply", "error", "handover_reason", "finished_at")
 
 
 class SqlAttempts:
@@ -30,6 +32,10 @@ class SqlAttempts:
             key=attempt.key,
             parent_id=attempt.parent_id,
             step_id=attempt.step_id,
+            title=attempt.title,
+            model=attempt.model,
+            working_dir=attempt.working_dir,
+            base_mark=attempt.base_mark,
             started_at=attempt.started_at,
         )
         row = AttemptRow(
@@ -59,11 +65,18 @@ class SqlAttempts:
         row = (await self._session.scalars(newest)).one_or_none()
         return read_attempt(row) if row else None
 
+    async def handed_over(self, step_id: int) -> int:
+        """How many sessions of a step handed over to the next one."""
+        counted = select(func.count(AttemptRow.id)).where(
+            AttemptRow.step_id == step_id, AttemptRow.status == AttemptStatus.HANDED_OVER
+        )
+        return int(await self._session.scalar(counted) or 0)
+
     async def save(self, attempt: Attempt, agent: Agent) -> None:
         """Write what changed."""
         # No row of these is changed through the session, so there is nothing to bring in line.
         for row, value, changing in (
-            (AttemptRow, attempt, ("status", "briefing_sha256", "reply", "error", "finished_at")),
+            (AttemptRow, attempt, _CHANGING),
             (AgentRow, agent, ("session_ref", "ended_at")),
         ):
             changed = {name: getattr(value, name) for name in changing}

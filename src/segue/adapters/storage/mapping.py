@@ -23,6 +23,7 @@ from segue.domain.pipeline import (
     Step,
     StepStatus,
 )
+from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind
 
@@ -76,7 +77,9 @@ def write_pipeline(pipeline: Pipeline, row: PipelineRow) -> None:
 
 def read_attempt(row: AttemptRow) -> tuple[Attempt, Agent]:
     """A try and the session it ran in."""
-    return read(Attempt, row, status=AttemptStatus(row.status)), read_agent(row.agent)
+    reason = Reason(row.handover_reason) if row.handover_reason is not None else None
+    attempt = read(Attempt, row, status=AttemptStatus(row.status), handover_reason=reason)
+    return attempt, read_agent(row.agent)
 
 
 def read_agent(row: AgentRow) -> Agent:

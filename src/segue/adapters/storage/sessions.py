@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import lazyload
 
 from segue.adapters.storage.mapping import read, read_usage, write
-from segue.adapters.storage.tables import AgentRow, HandoffRow, MessageRow
+from segue.adapters.storage.tables import AgentRow, HandoffRow, MessageRow, StepRow
 from segue.application.session_ports import LastHandoff, NewMessage, NewSession
 from segue.application.session_views import (
     Lineage,
@@ -27,8 +27,8 @@ from segue.domain.catalog import AgentProfile
 from segue.domain.errors import IllegalMove, SessionNotFound
 from segue.domain.sessions import MessageStatus, Reason, Role, Session, SpokenMessage
 
-_OURS = AgentRow.profile_json.is_not(None)
-"""A session of a step has its profile in the plan of its pipeline."""
+_FREE = AgentRow.step_id.is_(None)
+"""Outside of a pipeline; a session of a step is moved on by its pipeline alone, but can be read."""
 
 
 class SqlSessions:
@@ -47,10 +47,15 @@ class SqlSessions:
 
     async def get(self, session_id: int) -> Session:
         """One session."""
-        found = select(AgentRow).where(AgentRow.id == session_id, _OURS).options(lazyload(AgentRow.handoffs))
+        found = select(AgentRow).where(AgentRow.id == session_id).options(lazyload(AgentRow.handoffs))
         row = (await self._session.scalars(found.execution_options(populate_existing=True))).one_or_none()
         if row is None:
             raise SessionNotFound(session_id)
+        if row.step_id is not None:
+            raise IllegalMove(
+                f"session {session_id} works on a step of a pipeline, and only that pipeline speaks with it; "
+                f"`segue session show {session_id}` tells which"
+            )
         return _read_session(row)
 
     async def save(self, session: Session) -> None:
@@ -127,7 +132,7 @@ class SessionReading:
 
     async def sessions(self, *, before: int | None = None, limit: int = 50) -> SessionPage:
         """Some sessions, newest first."""
-        query = _sessions().order_by(AgentRow.id.desc()).limit(limit + 1)
+        query = _sessions().where(_FREE).order_by(AgentRow.id.desc()).limit(limit + 1)
         if before is not None:
             query = query.where(AgentRow.id < before)
         async with self._reading() as session:
@@ -185,7 +190,7 @@ class SessionReading:
 
 
 def _sessions() -> Any:
-    return select(AgentRow).where(_OURS).options(lazyload(AgentRow.handoffs))
+    return select(AgentRow).options(lazyload(AgentRow.handoffs))
 
 
 async def _row(session: AsyncSession, session_id: int) -> AgentRow:
@@ -202,8 +207,18 @@ async def _views(session: AsyncSession, rows: Sequence[AgentRow]) -> list[Sessio
         .group_by(MessageRow.agent_id)
     )
     counts: dict[int, int] = {agent_id: count for agent_id, count in await session.execute(counted)}  # noqa: C416  # rows, not pairs
+    steps = [row.step_id for row in rows if row.step_id is not None]
+    found = await session.execute(select(StepRow.id, StepRow.pipeline_id).where(StepRow.id.in_(steps)))
+    pipelines: dict[int, int] = {step_id: pipeline_id for step_id, pipeline_id in found}  # noqa: C416  # rows, not pairs
     return [
-        read(SessionView, row, messages=counts.get(row.id, 0), usage=read_usage(row.usage_json))
+        read(
+            SessionView,
+            row,
+            working_dir=row.working_dir or "",
+            pipeline_id=pipelines.get(row.step_id or 0),
+            messages=counts.get(row.id, 0),
+            usage=read_usage(row.usage_json),
+        )
         for row in rows
     ]
 

@@ -171,6 +171,7 @@ class AttemptRow(Base):
     briefing_sha256: Mapped[str | None] = mapped_column(String(64))
     reply: Mapped[str | None]
     error: Mapped[str | None]
+    handover_reason: Mapped[str | None] = mapped_column(String(32))
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     agent: Mapped[AgentRow] = relationship(lazy="joined")

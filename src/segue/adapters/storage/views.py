@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.orm import lazyload
 
@@ -47,6 +47,7 @@ from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import PipelineNotFound, StepNotFound
 from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus, join_text
+from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
 
 
@@ -104,7 +105,8 @@ class SqlViews(SessionReading):
                         StepView,
                         step,
                         status=StepStatus(step.status),
-                        attempts=attempts.get(step.id, 0),
+                        attempts=attempts.get(step.id, (0, 0))[0],
+                        handovers=attempts.get(step.id, (0, 0))[1],
                         latest_handoff=handoffs.get(step.id),
                         usage=usage.get(step.id),
                     )
@@ -133,6 +135,8 @@ class SqlViews(SessionReading):
                     row,
                     status=AttemptStatus(row.status),
                     backend=row.agent.backend,
+                    session=row.agent_id,
+                    handover_reason=None if row.handover_reason is None else Reason(row.handover_reason),
                     usage=read_usage(row.agent.usage_json),
                     repairs=[read(RepairView, each) for each in repairs if each.attempt_id == row.id],
                     text=join_text(row.briefing, row.carry_over),
@@ -237,14 +241,16 @@ class SqlViews(SessionReading):
             total[step_id] = total.get(step_id, Usage()) + (read_usage(text) or Usage())
         return total
 
-    async def _attempt_counts(self, session: AsyncSession, pipeline_id: int) -> dict[int, int]:
+    async def _attempt_counts(self, session: AsyncSession, pipeline_id: int) -> dict[int, tuple[int, int]]:
+        """Step id -> how many tries were begun, and how many of them handed over."""
+        handed_over = AttemptRow.status == AttemptStatus.HANDED_OVER
         counted = (
-            select(AttemptRow.step_id, func.count())
+            select(AttemptRow.step_id, func.count(), func.count(case((handed_over, 1))))
             .join(StepRow, AttemptRow.step_id == StepRow.id)
             .where(StepRow.pipeline_id == pipeline_id)
             .group_by(AttemptRow.step_id)
         )
-        return {step_id: count for step_id, count in await session.execute(counted)}  # noqa: C416  # rows, not pairs
+        return {step_id: (begun, over) for step_id, begun, over in await session.execute(counted)}
 
 
 def _pipeline_view(row: PipelineRow) -> PipelineView:

@@ -115,6 +115,7 @@ class _Lines:
         self._console = console
         self._seen: dict[int, str] = {step.id: "pending" for step in detail.steps}
         self._names = {step.id: step.agent_name for step in detail.steps}
+        self._handovers = {step.id: 0 for step in detail.steps}
         self._asked: set[int] = set()
         self._words = ""
 
@@ -150,6 +151,13 @@ class _Lines:
                 self._asked.add(approval.id)
                 self._console.print(line, soft_wrap=True)
         for step in detail.steps:
+            if self._handovers[step.id] != step.handovers:
+                self._handovers[step.id] = step.handovers
+                self._console.print(
+                    f"{step.order_index + 1} {safe(step.agent_name)}: [blue]↪ handed over "
+                    f"{_times(step.handovers)}[/]; it goes on in a new session",
+                    soft_wrap=True,
+                )
             if self._seen[step.id] != step.status:
                 self._seen[step.id] = step.status
                 took = duration(step.started_at, step.finished_at) if step.finished_at else ""
@@ -167,14 +175,20 @@ def _remark(step: StepView, usage: Usage | None) -> str:
     parts = []
     if usage is not None and usage.total_tokens:
         parts.append(f"[dim]{describe_usage(usage)}[/]")
-    if step.attempts > 1:
-        parts.append(f"[yellow]attempt {step.attempts}[/]")
+    if step.handovers:
+        parts.append(f"[blue]↪ handed over {_times(step.handovers)}[/]")
+    if (attempt := step.attempts - step.handovers) > 1:
+        parts.append(f"[yellow]attempt {attempt}[/]")
     if step.error_message:
         parts.append(f"[red]{safe(step.error_message)}[/]")
-    if step.latest_handoff is not None:
+    if step.latest_handoff is not None and step.status != "running":
         parts.insert(0, describe_ledger(step.latest_handoff.ledger))
         parts.append(describe_handoff(step.latest_handoff))
     return "  ".join(part for part in parts if part)
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def describe_handoff(handoff: HandoffView) -> str:

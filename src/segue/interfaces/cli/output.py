@@ -19,6 +19,8 @@ STYLES = {
     "done": "green",
     "failed": "red",
     "aborted": "magenta",
+    "handing_over": "cyan",
+    "handed_over": "blue",
     "skipped": "dim",
 }
 MARKS = {
@@ -29,6 +31,8 @@ MARKS = {
     "done": "✔",
     "failed": "✘",
     "aborted": "■",
+    "handing_over": "↪",
+    "handed_over": "↪",
     "skipped": "-",
 }
 

@@ -282,7 +282,9 @@ def _print_step(step: StepDetail, screen: Console) -> None:
         )
         took = duration(each.started_at, each.finished_at)
         shown = "running" if each.status in ("opening", "sending", "sent", "replied") else each.status
-        screen.print(f"{styled(shown)} on {safe(each.backend)}" + (f", {took}" if took else ""))
+        why = f" ({each.handover_reason})" if each.handover_reason else ""
+        where = f" in session {each.session} on {safe(each.backend)}"
+        screen.print(f"{styled(shown)}{why}{where}" + (f", {took}" if took else ""))
         if each.error:
             screen.print(f"[red]{safe(each.error)}[/]")
         receipt = f" [dim]sha256 {each.briefing_sha256}[/]" if each.briefing_sha256 else ""

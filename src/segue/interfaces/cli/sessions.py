@@ -245,7 +245,9 @@ def _shown_on(segue: Segue, session_id: int, screen: Console) -> Callable[[Sessi
 def _print_table(sessions: list[SessionView], screen: Console, *, marked: int | None = None) -> None:
     from segue.interfaces.cli.output import plain_table, safe, when
 
-    table = plain_table("id", "from", "agent", "title", "messages", "started", "ended")
+    has_pipelines = any(each.pipeline_id is not None for each in sessions)
+    more = ("pipeline",) if has_pipelines else ()
+    table = plain_table("id", "from", "agent", "title", "messages", "started", "ended", *more)
     for each in sessions:
         number = f"[bold]{each.id}[/]" if each.id == marked else str(each.id)
         parent = str(each.parent_id) if each.parent_id is not None else ""
@@ -258,6 +260,7 @@ def _print_table(sessions: list[SessionView], screen: Console, *, marked: int | 
             str(each.messages),
             when(each.started_at),
             ended,
+            *([str(each.pipeline_id or "")] if has_pipelines else []),
         )
     screen.print(table)
 
@@ -267,7 +270,9 @@ def _print_session(found: SessionDetail, screen: Console) -> None:
 
     since = f", from session {found.parent_id}" if found.parent_id is not None else ""
     ended = f", ended {when(found.ended_at)}" if found.ended_at is not None else ""
-    screen.print(f"[bold]session {found.id}[/]  {safe(found.name)} on {safe(found.backend)}{since}{ended}")
+    of = f", of pipeline {found.pipeline_id}" if found.pipeline_id is not None else ""
+    who = f"{safe(found.name)} on {safe(found.backend)}"
+    screen.print(f"[bold]session {found.id}[/]  {who}{since}{of}{ended}")
     screen.print(f"[dim]{safe(found.title)} in {safe(found.working_dir)}, since {when(found.started_at)}[/]")
     for each in found.said:
         screen.print(

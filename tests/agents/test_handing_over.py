@@ -1,0 +1,107 @@
+"""Real agents over their limit in the middle of a step: a new session finishes what they hand over."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from segue.testing import ScriptedModel, edit, read, say, script, shell, turn, usage
+from tests.agents.faults import agent_processes
+from tests.agents.rigs import MAKERS, every_rig, git, make_project, profile_of
+
+HANDOFF = """## Goal
+Let add add.
+
+## Constraints & Preferences
+- Keep the change small
+
+## Progress
+
+### Done
+- [x] Wrote down the cause in `notes.md`
+
+## Key Decisions
+- Only the sign changes: the rest is right
+
+## Critical Context
+- The next scenario is called [[finish]]
+
+## Next Steps
+- Mend the sign in `calc.py`
+"""
+DONE = """## Handoff
+
+```yaml
+outcome: completed
+what_was_done:
+  - Changed add in calc.py to add instead of subtract
+files_modified:
+  - path: calc.py
+```
+"""
+PLAN = script(
+    {
+        "begin": [
+            shell("echo the sign is wrong > notes.md"),
+            turn(shell("sleep 120"), usage=usage(input=150_000, output=10)),
+            say("It was never cut off."),
+        ],
+        "begin/2": [turn(say(HANDOFF), usage=usage(input=160_000, output=200))],
+        "finish": [
+            read("calc.py"),
+            edit("calc.py", "a - b", "a + b"),
+            turn(say(DONE), usage=usage(input=9_000, output=10)),
+        ],
+    },
+    default="begin",
+)
+
+
+def segue(tmp_path: Path, project: Path, *arguments: str) -> Any:
+    """What a command prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-m", "segue", *arguments, "--json"],
+        cwd=project,
+        env=os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data"), "SEGUE_STEP_TIMEOUT": "240"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert done.returncode == 0, (found.get("reason"), done.stderr)
+    return found
+
+
+@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+def test_a_full_session_hands_over_and_its_successor_finishes_the_step(tmp_path: Path, name: str) -> None:
+    with ScriptedModel(PLAN) as model:
+        rig = MAKERS[name](tmp_path / "home", model.url)
+        steps = [{"agent": "developer", "description": "[[begin]]"}]
+        catalog = {"agents": {"developer": profile_of(rig)}, "templates": {"fix": {"steps": steps}}}
+        project = make_project(tmp_path / "project", catalog)
+        pipeline = segue(tmp_path, project, "run", "fix", "Mend add.")
+        step = segue(tmp_path, project, "pipelines", "show", str(pipeline["id"]), "--step", "1")
+        first, second = step["tries"]
+        family = segue(tmp_path, project, "session", "lineage", str(second["session"]))
+        old = segue(tmp_path, project, "session", "show", str(first["session"]))
+        assert agent_processes(rig) == [], "nothing is left running"
+        given = [record.request.text for record in model.requests if record.scenario == "finish"]
+    assert pipeline["status"] == "done"
+    assert (first["status"], first["handover_reason"]) == ("handed_over", "context_limit")
+    assert first["usage"]["context_tokens"] >= 0.75 * first["usage"]["context_window"]
+    assert second["usage"] is None or second["usage"]["context_tokens"] < 50_000
+    assert [parent["id"] for parent in family["parents"]] == [first["session"]]
+    assert old["handoffs"][0]["reason"] == "context_limit"
+    assert Path(old["handoffs"][0]["file_path"]).is_file()
+    assert "This step is under way" in given[0]
+    assert "Only the sign changes" in given[0]
+    assert "the sign is wrong" in git(project, "show", f"{step['end_commit']}:notes.md")
+    assert git(project, "show", f"{step['end_commit']}:calc.py").endswith("return a + b\n")
