@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from segue.testing import ScriptedModel, edit, read, say, script, shell, turn, usage
+from segue.testing import ScriptedModel, edit, hang, read, say, script, shell, turn, usage
 from tests.agents.faults import agent_processes
 from tests.agents.rigs import MAKERS, every_rig, git, make_project, profile_of
 
@@ -48,9 +48,8 @@ files_modified:
 PLAN = script(
     {
         "begin": [
-            shell("echo the sign is wrong > notes.md"),
-            turn(shell("sleep 120"), usage=usage(input=150_000, output=10)),
-            say("It was never cut off."),
+            turn(shell("echo the sign is wrong > notes.md"), usage=usage(input=150_000, output=10)),
+            hang(),
         ],
         "begin/2": [turn(say(HANDOFF), usage=usage(input=160_000, output=200))],
         "finish": [
