@@ -94,7 +94,7 @@ def _programs(folder: Path, as_whom: dict[str, Any]) -> Path:
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(500):
+    for _ in range(3000):
         assert server.poll() is None, "PostgreSQL ended by itself"
         try:
             psycopg.connect(address).close()
@@ -102,4 +102,4 @@ def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
         else:
             return
-    raise AssertionError("PostgreSQL did not start within 10 s")
+    raise AssertionError("PostgreSQL did not start within a minute")

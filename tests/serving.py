@@ -26,7 +26,7 @@ class ServedSegue:
         self.data_dir = data_dir
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
-        self.client = httpx.Client(timeout=30)
+        self.client = httpx.Client(timeout=60)
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -67,7 +67,7 @@ class ServedSegue:
 
     def _close(self) -> str:
         assert self._process is not None
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=60)
         self._process = None
         errors = self.log()
         self._log.close()
