@@ -15,6 +15,8 @@ from typing import Any
 
 import httpx
 
+from segue.testing.pipelines import lay_out_databases
+
 _START_SECONDS = 60.0
 
 
@@ -27,6 +29,7 @@ class ServedSegue:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self.client = httpx.Client(timeout=60)
+        lay_out_databases(data_dir)
 
     def start(self) -> None:
         """Start it and wait until it answers."""
