@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from segue.adapters.storage.database import SqlDatabase, open_database
+from segue.testing.pipelines import lay_out_databases
 from tests.postgres import new_database, running_postgres
 
 # The same examples in every run, so that a commit is green or red and never by chance. To look for new ones:
@@ -72,13 +74,33 @@ def postgres_url(postgres: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def migrated_postgres(postgres: str) -> Iterator[str]:
+    """The name of a database with all tables and nothing in them, to make copies of."""
+
+    async def migrate(url: str) -> None:
+        await (await open_database(url)).close()
+
+    with new_database(postgres, "migrated") as url:
+        asyncio.run(migrate(url))
+        yield "migrated"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database of this test alone, of either kind."""
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database of this test alone, of either kind: empty, or with its tables if the test has it opened."""
+    migrated = "database" in request.fixturenames
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'test.db'}"
-    url: str = request.getfixturevalue("postgres_url")
-    return url
+        if migrated:
+            lay_out_databases(tmp_path / "laid out")
+            (tmp_path / "laid out" / "segue.db").rename(tmp_path / "test.db")
+        yield f"sqlite:///{tmp_path / 'test.db'}"
+    elif migrated:
+        postgres, like = map(request.getfixturevalue, ("postgres", "migrated_postgres"))
+        with new_database(postgres, f"test_{uuid4().hex}", like) as url:
+            yield url
+    else:
+        yield request.getfixturevalue("postgres_url")
 
 
 @pytest.fixture

@@ -60,10 +60,11 @@ def running_postgres() -> Iterator[str]:
 
 
 @contextmanager
-def new_database(address: str, name: str) -> Iterator[str]:
-    """The address of an empty database on the server."""
+def new_database(address: str, name: str, like: str = "template1") -> Iterator[str]:
+    """The address of a database on the server: an empty one, or a copy of one that nobody uses."""
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(like))
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        connection.execute(create)
     yield address.replace("/postgres?", f"/{name}?")
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
@@ -94,7 +95,7 @@ def _programs(folder: Path, as_whom: dict[str, Any]) -> Path:
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(500):
+    for _ in range(3000):
         assert server.poll() is None, "PostgreSQL ended by itself"
         try:
             psycopg.connect(address).close()
@@ -102,4 +103,4 @@ def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
         else:
             return
-    raise AssertionError("PostgreSQL did not start within 10 s")
+    raise AssertionError("PostgreSQL did not start within a minute")

@@ -15,6 +15,8 @@ from typing import Any
 
 import httpx
 
+from segue.testing.pipelines import lay_out_databases
+
 _START_SECONDS = 60.0
 
 
@@ -26,7 +28,8 @@ class ServedSegue:
         self.data_dir = data_dir
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
-        self.client = httpx.Client(timeout=30)
+        self.client = httpx.Client(timeout=60)
+        lay_out_databases(data_dir)
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -67,7 +70,7 @@ class ServedSegue:
 
     def _close(self) -> str:
         assert self._process is not None
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=60)
         self._process = None
         errors = self.log()
         self._log.close()

@@ -11,25 +11,26 @@ from typing import Any
 import psutil
 
 from segue.application.app import Segue
-from segue.testing import ScriptedModel, cut, empty, error, overflow, say, script, shell, turn
+from segue.testing import ScriptedModel, cut, empty, error, hang, overflow, say, script, shell, turn
 from tests.agents.rig import Rig
 
-LONG = " ".join(f"word{number}" for number in range(500))
+LONG = " ".join(f"word{number}" for number in range(100))
 HANDOFF = "## What Was Done\n- Tried it.\n\n## Next Agent Context\nGo on."
 
 PLAN = script(
     {
         "401": error(401),
-        "429": error(429),
-        "500": error(500),
+        "429": error(429, retry_after=1),
+        "500": error(500, retry_after=1),
         "missing": error(404),
         "overflow": overflow(),
         "cut": cut(after="half of it"),
         "empty": empty(),
         "push": [shell("git push origin main"), say(HANDOFF)],
-        "slow": turn(say(LONG), chunk=20, chunk_delay=0.1),
+        "endless": hang(LONG),
+        "stuck": turn(hang(LONG), times=1, then=say(HANDOFF)),
     },
-    default="slow",
+    default="endless",
 )
 
 Act = Callable[[Segue, int, Rig, ScriptedModel], Awaitable[None]]
@@ -41,7 +42,7 @@ async def nothing(segue: Segue, pipeline_id: int, rig: Rig, model: ScriptedModel
 
 async def speaking(segue: Segue, pipeline_id: int) -> None:
     """Wait until the agent works on its message."""
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(300):
         while True:
             entries = await segue.views.entries_after(0, pipeline_id=pipeline_id)
             if any(entry.event_type == "message_sent" for entry in entries):
@@ -52,20 +53,20 @@ async def speaking(segue: Segue, pipeline_id: int) -> None:
 async def abort(segue: Segue, pipeline_id: int, rig: Rig, model: ScriptedModel) -> None:
     """A person stops the run while the agent speaks."""
     await speaking(segue, pipeline_id)
-    await _until_asked(model)
+    await _until_asked(model, "endless")
     await segue.pipelines.abort(pipeline_id, "a person stopped it")
 
 
 async def kill(segue: Segue, pipeline_id: int, rig: Rig, model: ScriptedModel) -> None:
     """kill -9 of the agent's own process, or of its server, while it speaks."""
     await speaking(segue, pipeline_id)
-    await _until_asked(model)
+    await _until_asked(model, "stuck")
     for process in agent_processes(rig):
         process.kill()
 
 
-async def _until_asked(model: ScriptedModel) -> None:
-    await model.wait_for_async(lambda request: request.scenario == "slow", timeout=120)
+async def _until_asked(model: ScriptedModel, scenario: str) -> None:
+    await model.wait_for_async(lambda request: request.scenario == scenario, timeout=120)
 
 
 def agent_processes(rig: Rig) -> list[psutil.Process]:
@@ -90,6 +91,8 @@ class Fault:
     act: Act = nothing
     is_down: bool = False
     """The model's server does not listen."""
+    is_tried_again: bool = False
+    """For a minute, by some agents: such a fault is begun before the others."""
     model: Mapping[str, str] = field(default_factory=dict)
     """Back end -> a model that it does not have; others are sent to one that is not there."""
 
@@ -97,7 +100,7 @@ class Fault:
 NO_SUCH_MODEL = {"opencode": "scripted/nope", "acp-opencode": "scripted/nope"}
 
 FAULTS = (
-    Fault(name="provider down", scenario="slow", is_down=True),
+    Fault(name="provider down", scenario="endless", is_down=True, is_tried_again=True),
     Fault(name="401, wrong key", scenario="401"),
     Fault(name="429, too many requests", scenario="429"),
     Fault(name="500, provider broken", scenario="500"),
@@ -107,11 +110,11 @@ FAULTS = (
         model={"opencode": "scripted/nope", "acp-opencode": "scripted/nope"},
     ),
     Fault(name="context overflow", scenario="overflow"),
-    Fault(name="connection cut in mid-stream", scenario="cut"),
+    Fault(name="connection cut in mid-stream", scenario="cut", is_tried_again=True),
     Fault(name="reply without text", scenario="empty"),
     Fault(name="permission denied", scenario="push"),
-    Fault(name="abort in mid-stream", scenario="slow", act=abort),
-    Fault(name="agent or server killed", scenario="slow", act=kill),
+    Fault(name="abort in mid-stream", scenario="endless", act=abort),
+    Fault(name="agent or server killed", scenario="stuck", act=kill),
 )
 
 

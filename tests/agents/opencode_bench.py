@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +38,9 @@ from tests.agents.rig import Rig
 
 HANDOFF = "## What Was Done\nWrote hello.txt.\n\n## Next Agent Context\nRead it."
 SLOW = " ".join(f"word{number}" for number in range(300))
-OUTSIDE = Path("/tmp/segue-test-outside.txt")
+OUTSIDE = Path(tempfile.gettempdir(), f"segue-test-outside-{os.getpid()}.txt")
+NAP = f"321.{os.getpid()}"
+"""Seconds that no other test process sleeps."""
 
 SCENARIOS: dict[str, Playable | list[Playable]] = {
     "edit": [
@@ -48,7 +52,7 @@ SCENARIOS: dict[str, Playable | list[Playable]] = {
     "say": say("Said."),
     "slow": turn(say(SLOW), chunk=20, chunk_delay=0.05),
     "short": turn(say(SLOW[:400]), chunk=20, chunk_delay=0.15),
-    "sleep": [shell("sleep 321.5"), say("Slept.")],
+    "sleep": [shell(f"sleep {NAP}"), say("Slept.")],
     "outside": [write(str(OUTSIDE), "x"), say("Tried.")],
     "push": [
         shell("git push origin main"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.agents import rig_opencode
 from tests.agents.programs import need
 from tests.agents.rig import Rig
 
@@ -58,8 +59,8 @@ def make_opencode(home: Path, model_url: str) -> Rig:
         "enabled_providers": ["scripted"],
         "provider": {"scripted": scripted},
     }
-    switches = ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "PROJECT_CONFIG", "AUTOCOMPACT")
-    environment |= {f"OPENCODE_DISABLE_{name}": "1" for name in switches}
+    switches = ("AUTOUPDATE", "AUTOCOMPACT")
+    environment |= rig_opencode.environment(home) | {f"OPENCODE_DISABLE_{name}": "1" for name in switches}
     environment |= {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
     return _rig("opencode", "opencode", [], environment, model="scripted/scripted")
 

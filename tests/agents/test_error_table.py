@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -22,7 +22,7 @@ from segue.application.views import PipelineDetail
 from segue.bootstrap import open_segue
 from segue.settings import Settings
 from segue.testing import ScriptedModel, follow_to_end
-from tests.agents.faults import FAULTS, PLAN, Fault, agent_processes, catalog_of, stem
+from tests.agents.faults import FAULTS, PLAN, agent_processes, catalog_of, nothing, speaking, stem
 from tests.agents.rig import Rig
 from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
 
@@ -33,28 +33,41 @@ NOWHERE = "http://127.0.0.1:9"
 @asynccontextmanager
 async def running(tmp_path: Path) -> AsyncIterator[Segue]:
     """A Segue with the real back ends."""
-    settings = Settings(data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=150)
+    settings = Settings(data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=400)
     async with open_segue(settings) as segue:
         await segue.start()
         yield segue
 
 
-async def suffer(
-    segue: Segue, fault: Fault, number: int, project: Path, rig: Rig, model: ScriptedModel
-) -> PipelineDetail:
-    """Run the pipeline of one fault to its end."""
-    wanted = Submission(
-        template=f"fault{number}", prompt="Do it.", title=fault.name, working_dir=str(project)
-    )
-    pipeline_id = (await segue.pipelines.submit(wanted)).id
-    ending = asyncio.create_task(follow_to_end(segue, pipeline_id))
-    await fault.act(segue, pipeline_id, rig, model)
-    async with asyncio.timeout(200):
-        return await ending
-
-
-AT_ONCE = 4
+AT_ONCE = 3
 """An agent takes seconds to start: with more at once, some would be late for that reason alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The agent of a table, and what it needs."""
+
+    segue: Segue
+    project: Path
+    rig: Rig
+    model: ScriptedModel
+    starting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def suffer(self, number: int) -> PipelineDetail:
+        """Run the pipeline of one fault to its end. Few agents start at once, but any number may work."""
+        fault = FAULTS[number]
+        wanted = Submission(
+            template=f"fault{number}", prompt="Do it.", title=fault.name, working_dir=str(self.project)
+        )
+        async with self.starting:
+            pipeline_id = (await self.segue.pipelines.submit(wanted)).id
+            ending = asyncio.create_task(follow_to_end(self.segue, pipeline_id))
+            begun = asyncio.create_task(speaking(self.segue, pipeline_id))
+            await asyncio.wait({ending, begun}, return_when=asyncio.FIRST_COMPLETED)
+            begun.cancel()
+        await fault.act(self.segue, pipeline_id, self.rig, self.model)
+        async with asyncio.timeout(500):
+            return await ending
 
 
 @pytest.mark.parametrize("name", every_rig(always=("opencode",)))
@@ -64,35 +77,21 @@ async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: st
         down = MAKERS[name](tmp_path / "down", NOWHERE)
         project = make_project(tmp_path / "project", catalog_of(rig, down, profile_of))
         async with running(tmp_path) as segue:
-            few = asyncio.Semaphore(AT_ONCE)
-            quiet = [(n, fault) for n, fault in enumerate(FAULTS) if fault.act.__name__ == "nothing"]
-            ended = dict(
-                zip(
-                    [n for n, _ in quiet],
-                    await asyncio.gather(
-                        *(one_of_few(few, suffer(segue, fault, n, project, rig, model)) for n, fault in quiet)
-                    ),
-                    strict=True,
-                )
-            )
-            for n, fault in enumerate(FAULTS):  # these need the agent for themselves
-                if n not in ended:
+            table = Table(segue=segue, project=project, rig=rig, model=model)
+            quiet = [number for number, fault in enumerate(FAULTS) if fault.act is nothing]
+            quiet.sort(key=lambda number: not FAULTS[number].is_tried_again)
+            suffered = await asyncio.gather(*(table.suffer(number) for number in quiet))
+            ended = dict(zip(quiet, suffered, strict=True))
+            for number in range(len(FAULTS)):  # these need the agent for themselves
+                if number not in ended:
                     model.requests.clear()
-                    ended[n] = await suffer(segue, fault, n, project, rig, model)
+                    ended[number] = await table.suffer(number)
             await none_left(segue.backends.get(rig.backend, "")[1])
         await all_gone(rig)
     rows = [(FAULTS[n].name, found) for n, found in sorted(ended.items())]
     for what, found in rows:
         check(what, found)
     compare_with_page(name, rows, rig)
-
-
-async def one_of_few(
-    few: asyncio.Semaphore, suffering: Coroutine[Any, Any, PipelineDetail]
-) -> PipelineDetail:
-    """Suffer, but not all at once."""
-    async with few:
-        return await suffering
 
 
 async def none_left(backend: AgentBackend) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.testing import ScriptedModel, say, script, turn
+from segue.testing import ScriptedModel, hang, say, script, turn
 from tests.agents.faults import agent_processes
 from tests.agents.rig import Rig
 from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
@@ -16,25 +16,30 @@ from tests.serving import ServedSegue
 
 FILLER = " ".join(f"word{number}" for number in range(150))
 HANDOFF = f"{FILLER}\n\n## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
-PLAN = script({"slow": turn(say(HANDOFF), chunk=20, chunk_delay=0.15)})
+PLAN = script(
+    {
+        "slow": turn(say(HANDOFF), chunk=20, chunk_delay=0.1),
+        "stuck": turn(hang(FILLER), times=1, then=say(HANDOFF)),
+    }
+)
 
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    """A model that takes its time."""
+    """A model that takes its time, or at first does not come to an end."""
     with ScriptedModel(PLAN) as found:
         yield found
 
 
-def begin(tmp_path: Path, rig: Rig, model: ScriptedModel) -> tuple[ServedSegue, int]:
+def begin(tmp_path: Path, rig: Rig, model: ScriptedModel, scenario: str) -> tuple[ServedSegue, int]:
     """A server whose agent is in the middle of its reply."""
-    template = {"steps": [{"agent": "dev", "description": "[[slow]]"}], "on_bad_handoff": "note"}
+    template = {"steps": [{"agent": "dev", "description": f"[[{scenario}]]"}], "on_bad_handoff": "note"}
     catalog = {"agents": {"dev": profile_of(rig)}, "templates": {"one": template}}
     project = make_project(tmp_path / "project", catalog)
     served = ServedSegue(project, tmp_path / "data")
     served.start()
     pipeline = served.submit(template="one", prompt="Look.")["id"]
-    model.wait_for(lambda request: request.scenario == "slow", timeout=120)
+    model.wait_for(lambda request: request.scenario == scenario, timeout=120)
     deadline = time.monotonic() + 30
     while served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"][0]["status"] != "sent":
         assert time.monotonic() < deadline
@@ -47,14 +52,15 @@ def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
     tmp_path: Path, name: str, model: ScriptedModel
 ) -> None:
     rig = MAKERS[name](tmp_path / "home", model.url)
-    served, pipeline = begin(tmp_path, rig, model)
+    lives_on = rig.backend != "acp"  # an ACP agent speaks through pipes, which end with Segue
+    scenario = "slow" if lives_on else "stuck"
+    served, pipeline = begin(tmp_path, rig, model, scenario)
     try:
         served.kill()
         served.start()
         ended = served.wait_for(pipeline, "done", "failed", seconds=200)
         assert ended["status"] == "done", ended["reason"]
-        asked = [request for request in model.requests if request.scenario == "slow"]
-        lives_on = rig.backend != "acp"  # an ACP agent speaks through pipes, which end with Segue
+        asked = [request for request in model.requests if request.scenario == scenario]
         assert ended["steps"][0]["attempts"] == (1 if lives_on else 2)
         assert len(asked) == (1 if lives_on else 2), "the prompt is not sent twice to one session"
         assert ended["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Looked at calc.py."]
@@ -66,7 +72,7 @@ def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
 @pytest.mark.parametrize("name", every_rig(always=("opencode",)))
 def test_an_agent_that_died_too_gets_a_new_attempt(tmp_path: Path, name: str, model: ScriptedModel) -> None:
     rig = MAKERS[name](tmp_path / "home", model.url)
-    served, pipeline = begin(tmp_path, rig, model)
+    served, pipeline = begin(tmp_path, rig, model, "stuck")
     try:
         served.kill()
         for process in agent_processes(rig):

@@ -27,7 +27,7 @@ from segue.application.backends import (
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
-from tests.agents.opencode_bench import HANDOFF, OUTSIDE, SLOW, Bench, ask, running_bench
+from tests.agents.opencode_bench import HANDOFF, NAP, OUTSIDE, SLOW, Bench, ask, running_bench
 
 
 @pytest.fixture(scope="module")
@@ -323,7 +323,7 @@ def _sleepers() -> list[int]:
     return [
         process.pid
         for process in psutil.process_iter(["cmdline", "status"])
-        if process.info["cmdline"] == ["sleep", "321.5"]
+        if process.info["cmdline"] == ["sleep", NAP]
     ]
 
 

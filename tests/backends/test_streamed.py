@@ -65,7 +65,7 @@ class TestHook:
         asking = threading.Thread(target=lambda: said.append(claude_hook.main(folder, call)))
         asking.start()
         tail, lines = Tail(claude_hook.journal(folder)), list[dict[str, Any]]()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not lines and time.monotonic() < deadline:
             lines = tail.read()
             time.sleep(0.01)
@@ -76,7 +76,7 @@ class TestHook:
         claude_hook.answer([folder], "../t1", allow=True, comment="")
         claude_hook.answer([folder], event.id, allow=False, comment="keep it")
         claude_hook.answer([folder], event.id, allow=True, comment="")
-        asking.join(10)
+        asking.join(60)
         decided = said[0]["hookSpecificOutput"]
         assert decided["permissionDecision"] == "deny"
         assert decided["permissionDecisionReason"] == "refused by a person: keep it"
@@ -122,7 +122,7 @@ class TestProcess:
         session = await backend.open(request)
         try:
             await backend.send(request, session, Message(id="m1", text="größer"))
-            return (await asyncio.wait_for(backend.wait(session, "m1"), 30)).text
+            return (await asyncio.wait_for(backend.wait(session, "m1"), 60)).text
         finally:
             await backend.close(session)
 

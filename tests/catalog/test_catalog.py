@@ -229,10 +229,10 @@ class TestErrors:
     def test_a_bomb_of_aliases_is_refused_at_once(self, catalog: YamlCatalog, project_dir: Path) -> None:
         lines = ["agents: {}", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
         lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
-        started = time.monotonic()
+        started = time.process_time()
         sentence = complaint(catalog, project_dir / "bomb.yaml", "\n".join(lines))
         assert "more than" in sentence
-        assert time.monotonic() - started < 2
+        assert time.process_time() - started < 2
 
     @pytest.mark.parametrize(
         ("settings", "said"),
@@ -411,7 +411,7 @@ class TestHotReload:
         async with build_test_segue(tmp_path, backend) as segue:
             submitted = await segue.pipelines.submit(Submission(template="t", prompt="Do it."))
             write(project_dir / "t.yaml", text.replace("OLD", "NEW").replace("agent: two", "agent: one"))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 ended = await follow_to_end(segue, submitted.id)
             new = segue.catalog.load(str(project)).template("t")
         assert ended.status is PipelineStatus.DONE

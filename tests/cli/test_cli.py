@@ -405,7 +405,7 @@ def test_ctrl_c_aborts_the_run_and_its_agent(project: Path, tmp_path: Path) -> N
     try:
         agents = _wait_for_agent(tmp_path)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
@@ -479,7 +479,7 @@ def test_a_record_looks_the_same_wherever_it_is_shown(
 
 
 def _wait_for_agent(tmp_path: Path) -> list[psutil.Process]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = []
         for process in psutil.process_iter(["cmdline", "environ"]):

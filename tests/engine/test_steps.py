@@ -17,12 +17,13 @@ from segue.domain.catalog import TemplateStep
 from segue.domain.errors import IllegalMove, PipelineNotFound, UnknownName
 from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
+from tests.holding import hold_until
 
 QUICK_FIX = Submission(template="quick_fix", prompt="Mend the button.")
 GOOD = say_handoff("Mended it.", decisions="- Small change", questions="- Ship it?", next="Review it.")
 
 
-async def until(holds: Callable[[], object], seconds: float = 10) -> None:
+async def until(holds: Callable[[], object], seconds: float = 60) -> None:
     """Wait until something has happened that nobody announces."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110
@@ -116,12 +117,13 @@ async def test_an_agent_that_does_not_exist_is_refused_at_once(tmp_path: Path, p
 
 
 async def test_the_session_is_known_while_a_step_runs(tmp_path: Path, project: Path) -> None:
-    backend = ScriptedBackend({"developer": [{"delay": 0.3}, GOOD], "senior_reviewer": [GOOD]})
+    backend = ScriptedBackend({"developer": [hold_until(tmp_path / "go"), GOOD], "senior_reviewer": [GOOD]})
     async with build_test_segue(tmp_path, backend) as segue:
         pipeline = await segue.pipelines.submit(QUICK_FIX)
         await until(lambda: "developer" in backend.received)
         running = await segue.views.step(pipeline.id, 1)
         assert running.tries[0].finished_at is None
+        (tmp_path / "go").touch()
         await follow_to_end(segue, pipeline.id)
         ended = await segue.views.step(pipeline.id, 1)
         assert ended.tries[0].finished_at is not None
@@ -198,7 +200,8 @@ async def test_every_move_leaves_its_mark_in_order(tmp_path: Path, project: Path
 
 
 async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, repository: Path) -> None:
-    backend = ScriptedBackend({"developer": [{"delay": 1.5}, GOOD], "senior_reviewer": [GOOD]})
+    held = hold_until(tmp_path / "go")
+    backend = ScriptedBackend({"developer": [held, GOOD], "senior_reviewer": [GOOD]})
     async with build_test_segue(tmp_path, backend) as segue:
         one = await segue.pipelines.submit(QUICK_FIX)
         other = await segue.pipelines.submit(QUICK_FIX)
@@ -211,31 +214,37 @@ async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, repositor
         assert len(backend.aborted) == 1
         with pytest.raises(IllegalMove, match="aborted"):
             await segue.pipelines.abort(one.id)
+        (tmp_path / "go").touch()
         assert (await follow_to_end(segue, other.id)).status is PipelineStatus.DONE
 
 
 async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, repository: Path) -> None:
     from segue.application.workers import WorkerPolicy
 
-    backend = ScriptedBackend({"developer": [{"delay": 0.05}, GOOD]})
+    backend = ScriptedBackend({"developer": [hold_until(tmp_path / "go"), GOOD]})
     wanted = Submission(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
     async with build_test_segue(tmp_path, backend, policy=WorkerPolicy(room=2)) as segue:
         submitted = [await segue.pipelines.submit(wanted) for _ in range(6)]
         assert [each.status for each in submitted[:2]] == [PipelineStatus.RUNNING] * 2
-        assert PipelineStatus.PENDING in {each.status for each in submitted[2:]}
-        async with asyncio.timeout(30):
+        assert {each.status for each in submitted[2:]} == {PipelineStatus.PENDING}
+        (tmp_path / "go").touch()
+        async with asyncio.timeout(60):
             ended = [await follow_to_end(segue, each.id) for each in submitted]
     assert {each.status for each in ended} == {PipelineStatus.DONE}
 
 
 async def test_a_session_is_closed_although_segue_stops_at_that_moment(tmp_path: Path, project: Path) -> None:
+    stopping = asyncio.Event()
+
     class Slow(ScriptedBackend):
         async def close(self, session: str) -> None:
-            await asyncio.sleep(0.5)
+            if self.closed:
+                await stopping.wait()
             await super().close(session)
 
     backend = Slow({"developer": [GOOD], "senior_reviewer": [GOOD]})
     async with build_test_segue(tmp_path, backend) as segue:
         await follow_to_end(segue, (await segue.pipelines.submit(QUICK_FIX)).id)
         assert len(backend.closed) == 1, "the last session is being closed when the run has ended"
+        asyncio.get_running_loop().call_later(0.3, stopping.set)
     assert len(backend.closed) == 2

@@ -30,7 +30,7 @@ WORK: list[dict[str, Any]] = [
 
 
 async def asked_by(segue: Segue, pipeline_id: int) -> Approval:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (found := await segue.views.approvals(pipeline_id=pipeline_id)):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return found[0]

@@ -116,9 +116,9 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
 )
 def test_long_texts_are_read_once(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
-    begin = time.perf_counter()
+    begin = time.process_time()
     find_secrets(text)
-    assert time.perf_counter() - begin < 4
+    assert time.process_time() - begin < 4
 
 
 def test_what_the_settings_call_harmless_is_kept_everywhere() -> None:

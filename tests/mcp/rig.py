@@ -50,7 +50,7 @@ class WaitingAgents(AgentBackend):
 
     async def at_work(self, count: int = 1) -> SessionRequest:
         """The request of the session that was sent its briefing as the `count`th."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(self.requests) < count:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return self.requests[count - 1]

@@ -74,7 +74,7 @@ async def served_tools(environment: Mapping[str, str], folder: Path) -> AsyncIte
         assert found, greeting
         yield found[0]
         process.terminate()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             rest = (await process.stderr.read()).decode()
             assert (await process.wait(), rest) == (0, "")
     finally:

@@ -17,6 +17,7 @@ from segue.application.backends import Message, SessionRequest
 from segue.application.handoff_outcomes import HandedOff, HandoffCancelled, Outcome
 from segue.domain.errors import BackendUnavailable, IllegalMove
 from segue.testing import ScriptedBackend, build_test_segue
+from tests.holding import hold_until
 from tests.sessions.scripts import (
     ASKED,
     GIVEN,
@@ -38,9 +39,10 @@ class SlowBackend(ScriptedBackend):
 
     refuses = False
     pause = 0.0
+    opening = 0.0
 
     async def open(self, request: SessionRequest) -> str:
-        await asyncio.sleep(self.pause)
+        await asyncio.sleep(self.pause + self.opening)
         if self.refuses:
             raise BackendUnavailable("the server is down")
         return await super().open(request)
@@ -123,12 +125,16 @@ async def test_ending_a_session_cancels_its_handoff(tmp_path: Path, repository: 
 
 async def test_once_the_successor_has_it_the_handoff_is_a_fact(tmp_path: Path, repository: Path) -> None:
     backend = ScriptedBackend()
-    agents: dict[str, object] = {"helper": agent(given=[{"delay": 0.5}, {"say": "I go on."}])}
+    agents: dict[str, object] = {"helper": agent(given=[hold_until(tmp_path / "go"), {"say": "I go on."}])}
     async with in_session(tmp_path, repository, agents, backend) as (segue, session_id):
         handing = asyncio.create_task(segue.sessions.hand_off(session_id, reason="shift_end"))
         await until(lambda: any(GIVEN in text for text in backend.received["helper"]))
-        await asyncio.sleep(0.2)
+        (successor,) = (await segue.sessions.lineage(session_id)).children
+        while (await segue.sessions.show(successor.id)).said[0].status == "sending":  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
         assert not await segue.sessions.cancel(session_id)
+        (tmp_path / "go").touch()
         assert handed(await handing).reply == "I go on."
 
 
@@ -195,13 +201,13 @@ async def test_a_cancel_while_the_successor_opens_takes_everything_back(
 ) -> None:
     backend = SlowBackend()
     async with in_session(tmp_path, repository, {"helper": agent()}, backend) as (segue, session_id):
-        backend.pause = 0.3
+        backend.opening = 600
         handing = asyncio.create_task(segue.sessions.hand_off(session_id, reason="shift_end"))
         await until(lambda: documents(tmp_path))
         await asyncio.sleep(0.1)
         assert await segue.sessions.cancel(session_id)
         assert isinstance(await handing, HandoffCancelled)
-        backend.pause = 0.0
+        backend.opening = 0.0
         await nothing_was_left(segue, tmp_path, session_id)
 
 

@@ -21,6 +21,7 @@ from segue.application.handoff_outcomes import Compacted, HandoffCancelled
 from segue.domain.errors import IllegalMove, NothingToHandOff, UnknownName
 from segue.domain.sessions import Reason, Role
 from segue.testing import ScriptedBackend, build_test_segue
+from tests.holding import hold_until
 from tests.sessions.scripts import (
     ASKED,
     GIVEN,
@@ -301,14 +302,17 @@ async def test_a_handoff_cannot_break_out_of_its_fence(tmp_path: Path, repositor
 
 
 async def test_what_still_waited_in_the_old_session_is_dropped(tmp_path: Path, repository: Path) -> None:
-    write_catalog(repository, {"helper": agent(asked=[{"delay": 0.3}, {"say": HANDOFF}])})
+    write_catalog(repository, {"helper": agent(asked=[hold_until(tmp_path / "go"), {"say": HANDOFF}])})
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
         session_id = await talked(segue)
         handing = asyncio.create_task(segue.sessions.hand_off(session_id, reason="shift_end"))
         await until(lambda: any(ASKED in text for text in backend.received["helper"]))
+        late = asyncio.create_task(segue.sessions.say(session_id, "One more thing."))
+        await asyncio.sleep(0.1)
+        (tmp_path / "go").touch()
         with pytest.raises(IllegalMove, match=r"handed over to session \d+; say it there"):
-            await segue.sessions.say(session_id, "One more thing.")
+            await late
         handed(await handing)
         assert "One more thing." not in backend.received["helper"]
         assert (await segue.sessions.say(session_id, "Another thing.")).reply == "Hello."

@@ -87,7 +87,7 @@ class Api:
         return CLIENT.post(model.url + prefix + self.path, json=body, timeout=timeout)
 
     def open(
-        self, model: ScriptedModel, text: str, timeout: float = 20
+        self, model: ScriptedModel, text: str, timeout: float | httpx.Timeout = 20
     ) -> AbstractContextManager[httpx.Response]:
         body = self.body(text, stream=True)
         return CLIENT.stream("POST", model.url + "/v1" + self.path, json=body, timeout=timeout)

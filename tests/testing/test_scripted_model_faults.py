@@ -102,14 +102,17 @@ def test_a_cut_without_text_gives_no_answer_at_all(stream: bool) -> None:
     assert model.requests[0].status is None
 
 
+PATIENCE = httpx.Timeout(60, read=1)
+
+
 @every_api
 @pytest.mark.parametrize("after", [None, "Wait"])
 def test_a_hang_lasts_until_the_client_goes_and_that_is_seen(api: Api, after: str | None) -> None:
     with ScriptedModel({"a": hang(after)}) as model:
-        with pytest.raises(httpx.ReadTimeout), api.open(model, "Go.", timeout=0.3) as reply:
+        with pytest.raises(httpx.ReadTimeout), api.open(model, "Go.", timeout=PATIENCE) as reply:
             for _ in reply.iter_raw():
                 pass
-        record = model.wait_for(lambda record: record.ended, timeout=5)
+        record = model.wait_for(lambda record: record.ended, timeout=60)
     assert record.client_closed
     assert record.status == (None if after is None else 200)
 
@@ -121,7 +124,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_stream_is_seen(api: Api, pause:
     with ScriptedModel({"a": long}) as model:
         with api.open(model, "Go.") as reply:
             assert next(reply.iter_raw())
-        record = model.wait_for(lambda record: record.ended, timeout=10)
+        record = model.wait_for(lambda record: record.ended, timeout=60)
     assert record.client_closed
     assert record.status == 200
 
@@ -139,9 +142,8 @@ def test_a_hang_ends_with_the_server() -> None:
         asking = threading.Thread(target=ask, args=(model,))
         asking.start()
         model.wait_for(lambda record: record.scenario == "a")
-        started = time.monotonic()
-    asking.join(10)
-    assert time.monotonic() - started < 5
+    asking.join(20)
+    assert not asking.is_alive()
     assert ended == [httpx.RemoteProtocolError]
 
 

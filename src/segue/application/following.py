@@ -40,6 +40,13 @@ T = TypeVar("T")
 E = TypeVar("E", AuditEntry, Activity)
 
 
+async def present(segue: Segue) -> Position:
+    """The position after all that has happened."""
+    # The activity first: whatever entry stands before one of these is then known as well.
+    activity = await segue.views.last_activity_id()
+    return Position(await segue.views.last_entry_id(), activity)
+
+
 async def follow(
     segue: Segue, after: Position = BEGINNING, *, pipeline_id: int | None = None
 ) -> AsyncGenerator[tuple[Position, AuditEntry | Activity]]:
@@ -48,17 +55,14 @@ async def follow(
     What is there already comes in the order in which it happened; then each event as it is seen. Before the
     last entry of the one run that is followed comes all that its agents did.
     """
-    # The activity first: whatever entry stands before one of these is then known as well.
-    known_activity = await segue.views.last_activity_id()
-    known_entry = await segue.views.last_entry_id()
+    known, views = await present(segue), segue.views
     after = Position(
-        known_entry if after.entry is None else after.entry,
-        known_activity if after.activity is None else after.activity,
+        known.entry if after.entry is None else after.entry,
+        known.activity if after.activity is None else after.activity,
     )
-    views = segue.views
     past = _past(
-        _pages(views.entries_after, after.entry or 0, known_entry, pipeline_id),
-        _pages(views.activity_after, after.activity or 0, known_activity, pipeline_id),
+        _pages(views.entries_after, after.entry or 0, known.entry, pipeline_id),
+        _pages(views.activity_after, after.activity or 0, known.activity, pipeline_id),
     )
     async with AsyncExitStack() as stack:
         async for event in await stack.enter_async_context(aclosing(past)):

@@ -69,6 +69,8 @@ class DbosEngine:
                     "executor_id": worker_id,
                     "enable_otlp": False,
                     "use_listen_notify": False,  # nothing waits inside DBOS, and its listener leaks
+                    # The listener that takes its place asks nothing either, but its nap holds up every end.
+                    "notification_listener_polling_interval_sec": 0.1,
                     "log_level": "ERROR",
                 }
             )

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from segue.application.following import BEGINNING, Position, follow
+from segue.application.following import BEGINNING, Position, follow, present
 from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import InvalidRequest
@@ -41,15 +41,22 @@ def _resume_point(
 After = Annotated[Position | None, Depends(_resume_point)]
 
 
+async def _from_now(segue: SegueDep, after: After) -> Position:
+    # Found before the stream begins: whoever has its first bytes misses nothing that happens then.
+    return after or await present(segue)
+
+
 async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
     # Checked before the stream begins, while an error can still be an error.
     return (await segue.views.pipeline(pipeline_id)).id
 
 
 @router.get("/events", response_class=EventSourceResponse, responses=PROBLEMS(422))
-async def follow_everything(segue: SegueDep, after: After) -> AsyncIterable[ServerSentEvent]:
+async def follow_everything(
+    segue: SegueDep, after: Annotated[Position, Depends(_from_now)]
+) -> AsyncIterable[ServerSentEvent]:
     """Everything that happens and all that agents do, from now on or after an event."""
-    async with aclosing(follow(segue, after or Position())) as events:
+    async with aclosing(follow(segue, after)) as events:
         async for position, event in events:
             yield _as_event(position, event)
 
