@@ -150,7 +150,7 @@ def test_faults_are_one_sentence(segue: Run, project: Path, own_home: Path) -> N
     assert "no session 12345678" in segue("session", "import", "12345678").err
     assert "is no folder" in segue("handoff", "from", "claude", "--dir", "absent").err
     (project / "a.jsonl").write_text("nothing\n")
-    assert "tried claude, codex, opencode, pi, omp" in segue("session", "import", "a.jsonl").err
+    assert "tried claude, codex, opencode, goose, pi, omp" in segue("session", "import", "a.jsonl").err
 
 
 def test_an_id_that_is_not_clear_is_asked_for_again(segue: Run, own_home: Path) -> None:
@@ -219,5 +219,8 @@ def test_the_folders_of_the_tools_can_be_elsewhere(
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / ".codex"))
     monkeypatch.setenv("OPENCODE_DB", str(written["opencode"]))
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / ".pi" / "agent"))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "data" / "goose").rename(tmp_path / "elsewhere" / "data")
+    monkeypatch.setenv("GOOSE_PATH_ROOT", str(tmp_path / "elsewhere"))
     found = json.loads(segue("session", "import", "--json").out)
-    assert sorted(each["tool"] for each in found) == ["claude", "codex", "opencode", "pi"]
+    assert sorted(each["tool"] for each in found) == ["claude", "codex", "goose", "opencode", "pi"]

@@ -33,7 +33,7 @@ STARTS: dict[str, Callable[[str], list[str]]] = {
 def from_session(
     context: typer.Context,
     tool: Annotated[
-        str, typer.Argument(help="The tool that did the work: claude, codex, opencode, pi or omp.")
+        str, typer.Argument(help="The tool that did the work: claude, codex, opencode, goose, pi or omp.")
     ],
     name: Annotated[
         str,
