@@ -125,8 +125,8 @@ def test_damaged_rows_are_counted_and_the_rest_is_read(own_home: Path) -> None:
     for content in bad:
         row = (samples.GOOSE_ID, "user", content, "never", "[1]")
         database.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?)", row)
-    row = (samples.GOOSE_ID, "user", '[{"type": "text", "text": 5}, 7, null]', None, None)
-    database.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?)", row)
+    odd = (samples.GOOSE_ID, "user", '[{"type": "text", "text": 5}, 7, null]', None, None)
+    database.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?)", odd)
     database.commit()
     database.close()
     found = read(path)

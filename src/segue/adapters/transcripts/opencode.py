@@ -107,6 +107,14 @@ def _info(row: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
+def unquoted(words: str) -> str:
+    """What was given to `opencode run` in one piece, which puts quotes round it if it has blanks."""
+    inner = words[1:-1]
+    if " " in inner and words[0] == words[-1] == '"' and '"' not in inner.replace('\\"', ""):
+        return inner.replace('\\"', '"')
+    return words
+
+
 class _Reading:
     def __init__(self, info: Mapping[str, Any]) -> None:
         self.info = info
@@ -144,7 +152,7 @@ class _Reading:
 
     def _take_text(self, words: str) -> None:
         if self._role == "user":
-            self._recorder.user(words, self._at)
+            self._recorder.user(unquoted(words), self._at)
         elif self._role == "assistant" and self._is_summary:
             self._recorder.summed_up(words, self._at)
         elif self._role == "assistant":
