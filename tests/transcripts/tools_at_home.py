@@ -60,6 +60,9 @@ def make_home(folder: Path, model_url: str, *projects: Path) -> Home:
         "SHELL": shutil.which("bash") or "/bin/sh",
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
+        # In a terminal they look for news and updates, too: here nobody answers.
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "NO_PROXY": "127.0.0.1",
         **{f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")},
     }
     (folder / "data" / "segue").mkdir(parents=True, exist_ok=True)
