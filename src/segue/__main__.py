@@ -74,6 +74,12 @@ class LazyParts:
 
         return open_installer(settings, say=say)
 
+    def place_of_tool(self, settings: Any, name: str) -> str | None:
+        """The program of another tool."""
+        from segue.bootstrap import open_programs
+
+        return open_programs(settings).place_of(name)
+
     def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
         """What changed in a repository."""
         from segue.adapters.git import collect_evidence

@@ -28,7 +28,7 @@ from segue.application.talking import Talking
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
-from segue.domain.errors import BackendUnavailable, StorageError
+from segue.domain.errors import BackendUnavailable, StorageError, UnknownName
 from segue.domain.handoff.secrets import allow_everywhere
 from segue.domain.limits import HandoffLimits
 from segue.settings import Settings
@@ -70,7 +70,7 @@ def open_programs(settings: Settings) -> AgentPrograms:
     def installed(name: str) -> Path | None:
         try:
             return open_installer(settings, say=lambda _line: None).find(name)
-        except BackendUnavailable:  # there is none for this platform
+        except (BackendUnavailable, UnknownName):  # there is none for this platform, or none at all
             return None
 
     return AgentPrograms(installed=installed, options=settings.backend_options)

@@ -18,7 +18,7 @@ from segue.domain.errors import BackendUnavailable, SegueError
 
 CACHE = Path(os.environ.get("SEGUE_TEST_CACHE") or "~/.cache/segue-tests").expanduser().absolute()
 """Read when this is imported: a test has a home of its own."""
-ALL = ("opencode", "claude", "codex", "goose", "codex-acp", "claude-agent-acp")
+ALL = ("opencode", "claude", "codex", "goose", "codex-acp", "claude-agent-acp", "pi")
 
 
 def find(name: str) -> Path | None:

@@ -65,7 +65,7 @@ def test_an_unknown_name_is_told_with_the_known_ones(segue: Segue) -> None:
     assert ran.code == 2
     assert ran.err == (
         'segue: no agent program "opncode". '
-        "Known: claude, claude-agent-acp, codex, codex-acp, goose, opencode. "
+        "Known: claude, claude-agent-acp, codex, codex-acp, goose, opencode, pi. "
         'Did you mean "opencode"?\n'
     )
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from segue.__main__ import LazyParts
 from segue.application.app import Segue
+from segue.application.backends import SessionRequest
 from segue.application.workers import WorkerPolicy
 from segue.bootstrap import open_segue
 from segue.interfaces.cli.app import run_cli
@@ -103,3 +105,24 @@ def test_an_error_is_one_sentence(cli: Cli, arguments: tuple[str, ...], code: in
     ended, _, err = cli(*arguments)
     assert (ended, err.count("\n")) == (code, 1)
     assert said in err
+
+
+class TellingBackend(ScriptedBackend):
+    """Logs what it does, as real ones do."""
+
+    async def open(self, request: SessionRequest) -> str:
+        structlog.get_logger().info("server_started", pid=1)
+        return await super().open(request)
+
+
+def test_log_lines_do_not_get_into_what_is_printed(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_catalog(repository, AGENTS)
+    parts = SharedParts(TellingBackend())
+    assert run_cli(parts, ["session", "start", "helper", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["id"] == 1
+    assert run_cli(parts, ["--debug", "session", "start", "helper", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["id"] == 2
+    assert "server_started" in printed.err

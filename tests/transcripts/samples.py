@@ -74,6 +74,7 @@ CODEX_ID = "22222222-aaaa-7bbb-8ccc-000000000002"
 OPENCODE_ID = "ses_333333334ffeffuNUbx000003"
 PI_ID = "44444444-aaaa-7bbb-8ccc-000000000004"
 OMP_ID = "55555555-aaaa-7bbb-8ccc-000000000005"
+GOOSE_ID = "20261115_66"
 
 
 @dataclass
@@ -349,7 +350,127 @@ def omp(home: Path, cwd: str, story: Iterable[Step] = STORY) -> Path:
     return write_lines(home / ".omp" / "agent" / "sessions" / "work" / name, lines.records)
 
 
+@dataclass
+class GooseMessages:
+    """Messages of goose, as its database, its older files and its exports hold them."""
+
+    cwd: str
+    clock: Clock = field(default_factory=Clock)
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, role: str, *blocks: Mapping[str, Any], **seen: bool) -> None:
+        self.clock.at += 1
+        told = {"userVisible": True, "agentVisible": True, **seen}
+        own = self.clock.name("msg_")
+        record = {
+            "id": own,
+            "role": role,
+            "created": self.clock.at,
+            "content": list(blocks),
+            "metadata": told,
+        }
+        self.records.append(record)
+
+    def say(self, role: str, words: str, **seen: bool) -> None:
+        self.add(role, {"type": "text", "text": words}, **seen)
+
+    def call(self, name: str, given: Mapping[str, Any], result: Mapping[str, Any] | None) -> None:
+        call = self.clock.name("call_")
+        asked = {"status": "success", "value": {"name": name, "arguments": given}}
+        self.add("assistant", {"type": "toolRequest", "id": call, "toolCall": asked})
+        if result is not None:
+            self.add("user", {"type": "toolResponse", "id": call, "toolResult": result})
+
+    def step(self, step: Step) -> None:
+        path = f"{self.cwd}/{step.text}"
+        if step.do == "user":
+            self.say("user", step.text)
+        elif step.do == "say":
+            self.say("assistant", step.text)
+        elif step.do in ("write", "edit"):
+            done = "Created" if step.do == "write" else "Edited"
+            self.call(step.do, {"path": path}, goose_result(f"{done} {path} (1 lines)"))
+        else:
+            command = f"cat {path}" if step.do == "read" else step.text
+            ended = None if step.code is None else goose_result(step.output, step.code)
+            self.call("shell", {"command": command}, ended)
+
+
+def goose_result(output: str, code: int | None = None) -> dict[str, Any]:
+    """What goose writes down of a call that ended; a code only for commands."""
+    words = f"{output}\n\nCommand exited with code {code}" if code else output
+    value: dict[str, Any] = {"content": [{"type": "text", "text": words}], "isError": bool(code)}
+    if code is not None:
+        value["structuredContent"] = {"stdout": output, "stderr": "", "exit_code": code}
+    return {"status": "success", "value": value}
+
+
+def goose_messages(cwd: str, story: Iterable[Step] = STORY) -> GooseMessages:
+    messages = GooseMessages(cwd)
+    for step in story:
+        messages.step(step)
+    return messages
+
+
+def goose(home: Path, cwd: str, story: Iterable[Step] = STORY) -> Path:
+    return goose_database(home, goose_messages(cwd, story))
+
+
+def goose_database(home: Path, messages: GooseMessages, own: str = GOOSE_ID, kind: str = "user") -> Path:
+    path = home / "data" / "goose" / "sessions" / "sessions.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(path)
+    database.executescript(
+        "PRAGMA journal_mode = WAL;"
+        "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT,"
+        " session_type TEXT, working_dir TEXT, created_at TIMESTAMP, updated_at TIMESTAMP,"
+        " input_tokens INTEGER, accumulated_input_tokens INTEGER, accumulated_output_tokens INTEGER,"
+        " accumulated_cost REAL, model_config_json TEXT);"
+        "CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT,"
+        " role TEXT, content_json TEXT, created_timestamp INTEGER, metadata_json TEXT);"
+    )
+    row = (
+        own,
+        "Login page",
+        "",
+        kind,
+        messages.cwd,
+        "2026-11-15 19:59:16",
+        "2026-11-15 20:01:02",
+        40,
+        90,
+        7,
+        0.5,
+    )
+    model = json.dumps({"model_name": "scripted"})
+    database.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, model))
+    for each in messages.records:
+        told = (own, each["role"], json.dumps(each["content"]), each["created"], json.dumps(each["metadata"]))
+        database.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?)", told)
+    database.commit()
+    database.close()
+    return path
+
+
+def goose_file(home: Path, messages: GooseMessages, own: str = "20250612_101530") -> Path:
+    """A session of a version before the database."""
+    about = {"working_dir": messages.cwd, "description": "Old page", "message_count": 3, "total_tokens": 50}
+    plain = [{key: each[key] for key in ("role", "created", "content")} for each in messages.records]
+    return write_lines(home / "data" / "goose" / "sessions" / f"{own}.jsonl", [about, *plain])
+
+
+def goose_export(path: Path, messages: GooseMessages) -> Path:
+    """What `goose session export --format json` writes."""
+    about = {"id": GOOSE_ID, "working_dir": messages.cwd, "name": "Login page", "session_type": "user"}
+    document = {**about, "conversation": messages.records, "model_config": {"model_name": "scripted"}}
+    path.write_text(json.dumps(document, indent=2), encoding="utf-8")
+    return path
+
+
 WRITERS: dict[str, Callable[..., Path]] = {
-    "claude": claude, "codex": codex, "opencode": opencode, "pi": pi, "omp": omp,
+    "claude": claude, "codex": codex, "opencode": opencode, "goose": goose, "pi": pi, "omp": omp,
 }  # fmt: skip
-IDS = {"claude": CLAUDE_ID, "codex": CODEX_ID, "opencode": OPENCODE_ID, "pi": PI_ID, "omp": OMP_ID}
+IDS = {
+    "claude": CLAUDE_ID, "codex": CODEX_ID, "opencode": OPENCODE_ID, "goose": GOOSE_ID, "pi": PI_ID,
+    "omp": OMP_ID,
+}  # fmt: skip

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from segue.adapters.installs import pinned_program
 from segue.domain.handoff import extract_handoff
 from segue.interfaces.cli.handoff_from import STARTS
 from tests.cli.conftest import Ran
@@ -150,7 +151,7 @@ def test_faults_are_one_sentence(segue: Run, project: Path, own_home: Path) -> N
     assert "no session 12345678" in segue("session", "import", "12345678").err
     assert "is no folder" in segue("handoff", "from", "claude", "--dir", "absent").err
     (project / "a.jsonl").write_text("nothing\n")
-    assert "tried claude, codex, opencode, pi, omp" in segue("session", "import", "a.jsonl").err
+    assert "tried claude, codex, opencode, goose, pi, omp" in segue("session", "import", "a.jsonl").err
 
 
 def test_an_id_that_is_not_clear_is_asked_for_again(segue: Run, own_home: Path) -> None:
@@ -175,22 +176,58 @@ def run_here(folder: Path, *arguments: str, path: str) -> subprocess.CompletedPr
     )
 
 
+def make_program(path: Path) -> Path:
+    """A program that tells where it runs, whose child it is and what it was given first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = "os.getcwd(), os.getppid(), os.environ['PWD'], sys.argv[1]"
+    path.write_text(f"#!{sys.executable}\nimport os, sys\nprint({told})\nsys.exit(7)\n")
+    path.chmod(0o755)
+    return path
+
+
 def test_the_other_tool_takes_over(own_home: Path, project: Path, tmp_path: Path) -> None:
     samples.pi(own_home, str(project))
-    program = tmp_path / "bin" / "claude"
-    program.parent.mkdir()
-    program.write_text(
-        f"#!{sys.executable}\nimport os, sys\nprint(os.getcwd(), os.getppid(), sys.argv[1])\nsys.exit(7)\n"
-    )
-    program.chmod(0o755)
+    program = make_program(tmp_path / "bin" / "claude")
     done = run_here(project, "handoff", "from", "pi", "--to", "claude", path=str(program.parent))
     assert done.returncode == 7
-    assert done.stdout.startswith(f"{project} {os.getpid()} Go on with the work")
+    assert done.stdout.startswith(f"{project} {os.getpid()} {project} Go on with the work")
     assert "Never touch the database schema." in done.stdout
     assert f"cd {project} && claude 'Go on" in done.stderr
     none = run_here(project, "handoff", "from", "pi", "--to", "codex", path=str(program.parent))
     assert none.returncode == 2
-    assert "codex is not on the PATH" in none.stderr
+    assert "codex is not on the PATH, and Segue has not installed it" in none.stderr
+    assert f"cd {project} && codex 'Go on" in none.stderr
+
+
+def test_a_tool_is_found_as_a_back_end_finds_it(own_home: Path, project: Path, tmp_path: Path) -> None:
+    """The one that the settings name, else one on the PATH, else the one that Segue installed."""
+    samples.pi(own_home, str(project))
+    pinned = pinned_program("codex")
+    own = own_home / "data" / "segue" / "agents" / "codex" / pinned.version / "node_modules" / pinned.package
+    installed = make_program(own / pinned.program.replace("*", "x"))
+    on_path = make_program(tmp_path / "bin" / "codex")
+    named = make_program(tmp_path / "my codex")
+
+    def started(*more: str) -> subprocess.CompletedProcess[str]:
+        return run_here(project, "handoff", "from", "pi", "--to", "codex", *more, path=str(on_path.parent))
+
+    on_path.rename(tmp_path / "away")
+    found = started()
+    assert (found.returncode, found.stdout.split(maxsplit=3)[3][:5]) == (7, "Go on")
+    assert f"&& {installed} 'Go on" in found.stderr
+    assert shlex.split(started("--print").stdout)[3] == str(installed)
+
+    (tmp_path / "away").rename(on_path)
+    assert "&& codex 'Go on" in started().stderr
+
+    settings = own_home / "config" / "segue" / "segue.yaml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"backend_options: {{codex: {{program: '{named}', idle_timeout: 9}}}}\n")
+    assert f"&& '{named}' 'Go on" in started().stderr
+    named.unlink()
+    gone = started()
+    assert gone.returncode == 2
+    assert f"{named}, which the settings name as the program of codex, is not there" in gone.stderr
 
 
 def test_a_prompt_that_no_command_line_takes_goes_through_a_file(
@@ -219,5 +256,8 @@ def test_the_folders_of_the_tools_can_be_elsewhere(
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / ".codex"))
     monkeypatch.setenv("OPENCODE_DB", str(written["opencode"]))
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / ".pi" / "agent"))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "data" / "goose").rename(tmp_path / "elsewhere" / "data")
+    monkeypatch.setenv("GOOSE_PATH_ROOT", str(tmp_path / "elsewhere"))
     found = json.loads(segue("session", "import", "--json").out)
-    assert sorted(each["tool"] for each in found) == ["claude", "codex", "opencode", "pi"]
+    assert sorted(each["tool"] for each in found) == ["claude", "codex", "goose", "opencode", "pi"]

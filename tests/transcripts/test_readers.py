@@ -266,7 +266,7 @@ def test_a_file_that_is_no_transcript_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text('{"hello": 1}\n')
     with pytest.raises(
-        InvalidRequest, match=r"notes.jsonl is no transcript .*tried claude, codex, opencode, pi"
+        InvalidRequest, match=r"notes.jsonl is no transcript .*tried claude, codex, opencode, goose, pi"
     ):
         read(path)
     with pytest.raises(InvalidRequest, match="there is no file"):

@@ -167,10 +167,26 @@ class Talking:
             await work.commit()
 
     async def compact(self, session: Session) -> None:
-        """Let the back end compact the conversation in place."""
+        """Let the back end compact the conversation in place. Whoever is cancelled here stops it, too."""
         session = await self.join(session)
-        compacting = self.backend_of(session).compact(self.request_of(session), session.session_ref or "")
-        await self._within(compacting, f"{session.backend} did not compact the session")
+        backend, reference = self.backend_of(session), session.session_ref or ""
+        allowed = session.profile.timeout or self._limits.step_timeout
+        try:
+            async with asyncio.timeout(allowed):
+                await backend.compact(self.request_of(session), reference)
+        except asyncio.CancelledError:
+            await unbroken(self._abort(session))
+            raise
+        except TimeoutError:
+            await self._abort(session)
+            raise AgentFailed(
+                f"the session was not compacted within {allowed:g} s, and this was stopped. If it needs "
+                'longer, set "timeout" in its profile, or SEGUE_STEP_TIMEOUT'
+            ) from None
+        if (usage := await self._usage(backend, reference)) is not None:
+            async with self.database.begin() as work:
+                await work.attempts.save_usage(session.id, usage)
+                await work.commit()
 
     async def _await_reply(
         self, session: Session, message: SpokenMessage, on_event: OnEvent | None

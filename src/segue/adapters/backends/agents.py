@@ -13,7 +13,7 @@ from typing import Any
 from segue.adapters.backends import BACKENDS, plugins
 from segue.application.backends import ChosenBackend
 from segue.application.doctor import Candidate
-from segue.domain.errors import UnknownName
+from segue.domain.errors import InvalidRequest, UnknownName
 
 Options = Mapping[str, Any]
 
@@ -98,6 +98,18 @@ class AgentPrograms:
                 found = self._find(known, options)
                 return found.options if found else options
         return options
+
+    def place_of(self, tool: str) -> str | None:
+        """The program of a tool: the one that the settings name, else on the PATH, else Segue's own."""
+        backend = next((known.backend for known in AGENT_PROGRAMS if known.program == tool), "")
+        if named := self._options.get(backend, {}).get("program"):
+            if found := shutil.which(os.path.expanduser(str(named))):  # noqa: PTH111
+                return found
+            raise InvalidRequest(
+                f"{named}, which the settings name as the program of {backend}, is not there"
+            )
+        installed = None if (found := shutil.which(tool)) else self._installed(tool)
+        return found or (str(installed) if installed else None)
 
     def candidates(self, wanted: Collection[str] = (), also: Collection[str] = ()) -> list[Candidate]:
         """The back ends for a look at each, in the order of the default: all, or those that are wanted.

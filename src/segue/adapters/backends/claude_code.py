@@ -6,6 +6,7 @@ hold, and the rule `ask` works. The program's own modes and the user's own setti
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
@@ -20,10 +21,11 @@ from segue.adapters.backends.claude_stream import KINDS, LOGIN, ClaudeReader
 from segue.adapters.backends.programs import ProgramOptions
 from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, messages, write_secret
 from segue.adapters.backends.streams import StreamReader, Tail
-from segue.application.backends import Capabilities, SessionEvent, ToolServer
-from segue.domain.errors import BackendUnavailable
+from segue.application.backends import Capabilities, Message, SessionEvent, SessionRequest, ToolServer
+from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.permissions import PermissionRule, Ruling, Tool, always
 
+_COMPACT = "/compact"
 _HOOK_SECONDS = 7 * 24 * 3600
 """A person may take so long to answer; the step's own time-out comes first."""
 
@@ -42,7 +44,14 @@ class ClaudeCodeBackend(StreamedBackend):
 
     Options = ClaudeCodeOptions
     capabilities = Capabilities(
-        resume=True, conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
+        resume=True,
+        conversation=True,
+        events=True,
+        usage=True,
+        tool_log=True,
+        asks=True,
+        mcp=True,
+        compaction=True,
     )
     name = "claude_code"
     title = "Claude Code"
@@ -53,6 +62,18 @@ class ClaudeCodeBackend(StreamedBackend):
     async def answer(self, session: str, permission_id: str, *, allow: bool, comment: str = "") -> None:
         """Answer a question that the hook asked."""
         claude_hook.answer(messages(self._root / session), permission_id, allow=allow, comment=comment)
+
+    async def compact(self, request: SessionRequest, session: str) -> None:
+        """Give it its own command for that, as a message of the session."""
+        message = Message(id=f"compact-{len(messages(self._root / session))}", text=_COMPACT)
+        await self.send(request, session, message)
+        folder = self._root / session / message.id
+        await self._until_ended(folder)
+        reader, reply = await asyncio.to_thread(self._whole, session, folder)
+        told = reader.compaction if isinstance(reader, ClaudeReader) else None
+        if told is None or told["compact_result"] != "success":
+            why = (told or {}).get("compact_error") or reply.text or "it gave no reason"
+            raise AgentFailed(f"the session was not compacted: {' '.join(str(why).split())[:300]}")
 
     def _launch(self, turn: Turn) -> Launch:
         request, options = turn.request, turn.options

@@ -76,6 +76,8 @@ class ClaudeReader(StreamReader):
         self._spent: dict[str, Usage] = {}
         """Message -> what it took, as far as that was told."""
         self._context: int | None = None
+        self.compaction: Line | None = None
+        """What was said of a compaction when it ended."""
         self._result: Line | None = None
         self._results = Usage()
 
@@ -120,6 +122,11 @@ class ClaudeReader(StreamReader):
             status = line.get("error_status")
             why = f"{line.get('error')} ({status})" if status else str(line.get("error"))
             yield Retrying(reason=f"{why}, attempt {line.get('attempt')} of {line.get('max_retries')}")
+        elif line.get("compact_result"):
+            self.compaction = line
+        elif line.get("subtype") == "compact_boundary":
+            left = (line.get("compact_metadata") or {}).get("post_tokens")
+            self._context = left if isinstance(left, int) else self._context
 
     def _assistant(self, line: Line) -> Iterator[SessionEvent]:
         message: Mapping[str, Any] = line.get("message") or {}

@@ -122,13 +122,7 @@ class StreamedBackend(AgentBackend):
     async def wait(self, session: str, message_id: str) -> Reply:
         """What the program said at the end of its turn."""
         folder = self._root / session / message_id
-        if not folder.is_dir():
-            raise SessionLost("the folder of its process is gone")
-        pause = _FIRST_LOOK_SECONDS
-        while not _ended(folder):
-            self._check(folder)
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.5, _LAST_LOOK_SECONDS)
+        await self._until_ended(folder)
         return await asyncio.to_thread(self._outcome, session, folder)
 
     async def events(self, session: str, message_id: str) -> AsyncIterator[SessionEvent]:
@@ -240,6 +234,16 @@ class StreamedBackend(AgentBackend):
             },
         )
 
+    async def _until_ended(self, folder: Path) -> None:
+        """Wait until the program is done with a message."""
+        if not await asyncio.to_thread(folder.is_dir):
+            raise SessionLost("the folder of its process is gone")
+        pause = _FIRST_LOOK_SECONDS
+        while not _ended(folder):
+            self._check(folder)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _LAST_LOOK_SECONDS)
+
     def _check(self, folder: Path) -> None:
         """Raise if the program will never end by itself."""
 
@@ -254,14 +258,20 @@ class StreamedBackend(AgentBackend):
         return reader
 
     def _outcome(self, session: str, folder: Path) -> Reply:
-        if (folder / _ABORTED).exists():
-            raise AgentFailed("it was aborted before it could reply")
-        reply = self._read(folder).reply()
-        if reply is None:
-            raise self._cut_off(session, folder)
+        reply = self._whole(session, folder)[1]
         if not reply.text.strip():
             raise AgentFailed("it ended well, but its last message has no text")
         return reply
+
+    def _whole(self, session: str, folder: Path) -> tuple[StreamReader, Reply]:
+        """The stream of a message and its reply, if the program brought both to their end."""
+        if (folder / _ABORTED).exists():
+            raise AgentFailed("it was aborted before it could reply")
+        reader = self._read(folder)
+        reply = reader.reply()
+        if reply is None:
+            raise self._cut_off(session, folder)
+        return reader, reply
 
     def _cut_off(self, session: str, folder: Path) -> Exception:
         code = supervised.exit_code(folder)

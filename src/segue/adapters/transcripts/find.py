@@ -10,9 +10,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from segue.adapters.transcripts import claude, codex, opencode, pi
+from segue.adapters.transcripts import claude, codex, goose, opencode, pi
 from segue.adapters.transcripts.lines import head_of, tail_of
-from segue.adapters.transcripts.places import folder_of, known_tools, session_files
+from segue.adapters.transcripts.places import database_of, known_tools, session_files
 from segue.domain.errors import InvalidRequest
 from segue.domain.transcripts import FoundSession
 from segue.domain.transcripts.loose import first_text, head, joined, mapping, moment, text
@@ -39,8 +39,22 @@ def find_sessions(
 def sessions_of(tool: str, working_dir: Path | None = None) -> Iterator[FoundSession]:
     """The sessions of one tool, the newest first, looked into one by one."""
     if tool == opencode.TOOL:
-        yield from _in_database(working_dir)
-        return
+        yield from _in_database(tool, working_dir)
+    elif tool == goose.TOOL:
+        yield from _of_goose(working_dir)
+    else:
+        yield from _in_files(tool, working_dir)
+
+
+def _of_goose(working_dir: Path | None) -> Iterator[FoundSession]:
+    """Those of its database, and files of older versions that it has not taken over."""
+    stored = list(_in_database(goose.TOOL, working_dir))
+    ids = {session.session_id for session in stored}
+    files = (each for each in _in_files(goose.TOOL, working_dir) if each.session_id not in ids)
+    yield from heapq.merge(stored, files, key=lambda each: each.updated_at, reverse=True)
+
+
+def _in_files(tool: str, working_dir: Path | None) -> Iterator[FoundSession]:
     for modified, size, path in session_files(tool, working_dir)[:MOST_LOOKED_INTO]:
         session = _look_into(tool, path, datetime.fromtimestamp(modified, UTC), size)
         if session and session.tool == tool and (working_dir is None or is_in(session, working_dir)):
@@ -62,18 +76,18 @@ def _once(sessions: Iterator[FoundSession]) -> Iterator[FoundSession]:
             yield session
 
 
-def _in_database(working_dir: Path | None) -> Iterator[FoundSession]:
-    path = folder_of(opencode.TOOL)
-    if not path.is_file():
+def _in_database(tool: str, working_dir: Path | None) -> Iterator[FoundSession]:
+    path = database_of(tool)
+    if path is None or not path.is_file():
         return
     try:
-        for row in opencode.sessions_in(path):
+        for row in opencode.sessions_in(path) if tool == opencode.TOOL else goose.sessions_in(path):
             session = FoundSession(
-                tool=opencode.TOOL,
+                tool=tool,
                 session_id=text(row.get("id")),
-                title=_short(text(row.get("title"))),
-                working_dir=text(row.get("directory")) or None,
-                updated_at=moment(row.get("time_updated")) or _EPOCH,
+                title=_short(first_text(row, "title", "name", "description")),
+                working_dir=first_text(row, "directory", "working_dir") or None,
+                updated_at=moment(row.get("time_updated") or row.get("updated_at")) or _EPOCH,
                 size=None,
                 path=str(path),
             )
@@ -94,7 +108,7 @@ def _look_into(tool: str, path: Path, modified: datetime, size: int) -> FoundSes
         return None
     own, working_dir, title = facts
     return FoundSession(
-        tool=tool if tool in (claude.TOOL, codex.TOOL) else pi.tool_of(first),
+        tool=pi.tool_of(first) if tool in (pi.PI, pi.OMP) else tool,
         session_id=own or path.stem,
         title=_short(title),
         working_dir=working_dir or None,
@@ -114,6 +128,8 @@ def _facts(tool: str, path: Path, first: _Records, records: Iterable[Mapping[str
         return path.stem, folder or told[0], told[1] or words
     if tool == codex.TOOL:
         return _codex_facts(records) if codex.looks_like(first) else None
+    if tool == goose.TOOL:
+        return _goose_facts(path, records) if goose.looks_like(first) else None
     return _pi_facts(records) if pi.looks_like(first) else None
 
 
@@ -153,6 +169,16 @@ def _codex_facts(records: Iterable[Mapping[str, Any]]) -> _Facts:
         if own and folder and words:
             break
     return own, folder, words
+
+
+def _goose_facts(path: Path, records: Iterable[Mapping[str, Any]]) -> _Facts:
+    folder = title = words = ""
+    for record in records:
+        folder = folder or text(record.get("working_dir"))
+        title = title or goose.title_of(record)
+        if record.get("role") == "user" and (words := joined(record.get("content"))):
+            break
+    return path.stem, folder, title or words
 
 
 def _pi_facts(records: Iterable[Mapping[str, Any]]) -> _Facts:

@@ -5,15 +5,24 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from segue.adapters.transcripts import claude, codex, opencode, pi
+from segue.adapters.transcripts import claude, codex, goose, opencode, pi
+from segue.adapters.transcripts.databases import is_database
 from segue.adapters.transcripts.find import find_sessions, sessions_of
 from segue.adapters.transcripts.lines import head_of
-from segue.adapters.transcripts.places import folder_of, known_tools, session_files
+from segue.adapters.transcripts.places import database_of, folder_of, known_tools, session_files
 from segue.domain.errors import InvalidRequest, UnknownName
 from segue.domain.transcripts import FoundSession, Transcript
 
 LATEST = "latest"
 _SHORTEST_ID = 4
+_OF_LINES = (
+    (codex.looks_like, codex.read),
+    (pi.looks_like, pi.read),
+    (claude.looks_like, claude.read),
+    (goose.looks_like, goose.read),
+)
+"""How to know whose lines a file holds, and what reads them."""
+_OF_DOCUMENTS = ((opencode.is_export, opencode.read_export), (goose.is_export, goose.read_export))
 
 
 class LocalTranscripts:
@@ -78,7 +87,7 @@ def _with_id(name: str, tools: tuple[str, ...] | list[str]) -> list[FoundSession
     """The sessions whose id is this, or begins so. Files bear the id in their names."""
     found: dict[tuple[str, str], FoundSession] = {}
     for tool in tools:
-        named = tool == opencode.TOOL or any(name in path.stem for _, _, path in session_files(tool))
+        named = database_of(tool) is not None or any(name in path.stem for _, _, path in session_files(tool))
         for session in sessions_of(tool) if named else ():
             if session.session_id == name:
                 return [session]
@@ -89,30 +98,39 @@ def _with_id(name: str, tools: tuple[str, ...] | list[str]) -> list[FoundSession
 
 def _read_found(session: FoundSession) -> Transcript:
     path = Path(session.path)
-    if session.tool == opencode.TOOL:
-        return opencode.read_database(path, session.session_id)
+    if is_database(path):
+        return _read_database(path, session.session_id)
     return _read_file(path)
 
 
 def _read_file(path: Path) -> Transcript:
     """The transcript in a file, whichever tool wrote it."""
     try:
-        if opencode.is_database(path):
-            newest = next(iter(opencode.sessions_in(path)), None)
-            if newest is None:
-                raise InvalidRequest(f"{path} holds no session")
-            return opencode.read_database(path, str(newest["id"]))
+        if is_database(path):
+            return _read_database(path, _newest_in(path))
         start = list(islice(head_of(path, 1_000_000), 100))
-        if codex.looks_like(start):
-            return codex.read(path)
-        if pi.looks_like(start):
-            return pi.read(path)
-        if claude.looks_like(start):
-            return claude.read(path)
-        if opencode.is_export(path):
-            return opencode.read_export(path)
+        for looks_like, read in _OF_LINES:
+            if looks_like(start):
+                return read(path)
+        for is_export, read in _OF_DOCUMENTS:
+            if is_export(path):
+                return read(path)
     except OSError as error:
         raise InvalidRequest(f"cannot read {path}: {error.strerror}") from error
     raise InvalidRequest(
         f"{path} is no transcript of a tool that Segue knows (tried {', '.join(known_tools())})"
     )
+
+
+def _read_database(path: Path, session_id: str) -> Transcript:
+    if goose.is_database(path):
+        return goose.read_database(path, session_id)
+    return opencode.read_database(path, session_id)
+
+
+def _newest_in(path: Path) -> str:
+    sessions = goose.sessions_in(path) if goose.is_database(path) else opencode.sessions_in(path)
+    newest = next(iter(sessions), None)
+    if newest is None:
+        raise InvalidRequest(f"{path} holds no session")
+    return str(newest["id"])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from segue.adapters.transcripts.databases import LONGEST_ROW, decoded, reading_only
 from segue.adapters.transcripts.exported import Damaged, pieces
 from segue.domain.errors import InvalidRequest
 from segue.domain.transcripts import Branch, Change, Recorder, Transcript
@@ -18,14 +16,7 @@ from segue.domain.transcripts.loose import count, first_text, listed, mapping, m
 from segue.domain.usage import Usage
 
 TOOL = "opencode"
-_MAGIC = b"SQLite format 3\0"
-_LONGEST_ROW = 16_000_000
-
-
-def is_database(path: Path) -> bool:
-    """True if it is a database and no text."""
-    with path.open("rb") as stream:
-        return stream.read(len(_MAGIC)) == _MAGIC
+_WHAT = "an OpenCode database"
 
 
 def is_export(path: Path) -> bool:
@@ -55,7 +46,7 @@ def read_export(path: Path) -> Transcript:
 
 def read_database(path: Path, session_id: str) -> Transcript:
     """One session of the database."""
-    with reading_only(path) as database:
+    with reading_only(path, _WHAT) as database:
         row = database.execute("SELECT * FROM session WHERE id = ?", (session_id,)).fetchone()
         if row is None:
             raise InvalidRequest(f"no session {session_id} in {path}")
@@ -79,47 +70,22 @@ def sessions_in(path: Path) -> Iterator[Mapping[str, Any]]:
         "SELECT id, title, directory, time_updated FROM session WHERE parent_id IS NULL "
         "ORDER BY time_updated DESC"
     )
-    with reading_only(path) as database:
+    with reading_only(path, _WHAT) as database:
         for row in database.execute(query):
             yield dict(row)
-
-
-@contextmanager
-def reading_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database, which is not changed; a sentence where it cannot be read."""
-    try:
-        with closing(_open(path)) as database:
-            database.row_factory = sqlite3.Row
-            yield database
-    except sqlite3.Error as error:
-        raise InvalidRequest(f"{path} cannot be read as an OpenCode database ({error})") from error
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
-    database = sqlite3.connect(address, uri=True, timeout=5)
-    try:
-        database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except sqlite3.OperationalError:
-        database.close()  # nobody writes to it and its folder is write-protected
-        database = sqlite3.connect(address + "&immutable=1", uri=True, timeout=5)
-    return database
 
 
 def _rows(database: sqlite3.Connection, table: str, key: str, value: str) -> Iterator[sqlite3.Row]:
     order = "time_created, id" if table == "message" else "id"
     query = (
-        f"SELECT id, CASE WHEN length(data) > {_LONGEST_ROW} THEN NULL ELSE data END AS data "  # noqa: S608
+        f"SELECT id, CASE WHEN length(data) > {LONGEST_ROW} THEN NULL ELSE data END AS data "  # noqa: S608
         f"FROM {table} WHERE {key} = ? ORDER BY {order}"
     )
     yield from database.execute(query, (value,))
 
 
 def _decoded(data: Any) -> Mapping[str, Any] | None:
-    try:
-        found = json.loads(data, strict=False)
-    except (TypeError, ValueError, RecursionError):
-        return None
+    found = decoded(data)
     return found if isinstance(found, dict) else None
 
 
@@ -139,6 +105,14 @@ def _info(row: Mapping[str, Any]) -> Mapping[str, Any]:
             "cache": {"read": row.get("tokens_cache_read"), "write": row.get("tokens_cache_write")},
         },
     }
+
+
+def unquoted(words: str) -> str:
+    """What was given to `opencode run` in one piece, which puts quotes round it if it has blanks."""
+    inner = words[1:-1]
+    if " " in inner and words[0] == words[-1] == '"' and '"' not in inner.replace('\\"', ""):
+        return inner.replace('\\"', '"')
+    return words
 
 
 class _Reading:
@@ -178,7 +152,7 @@ class _Reading:
 
     def _take_text(self, words: str) -> None:
         if self._role == "user":
-            self._recorder.user(words, self._at)
+            self._recorder.user(unquoted(words), self._at)
         elif self._role == "assistant" and self._is_summary:
             self._recorder.summed_up(words, self._at)
         elif self._role == "assistant":

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-_TOOLS = ("claude", "codex", "opencode", "pi", "omp")
+_TOOLS = ("claude", "codex", "opencode", "goose", "pi", "omp")
 
 
 def known_tools() -> tuple[str, ...]:
@@ -31,10 +31,21 @@ def folder_of(tool: str, environment: Mapping[str, str] = os.environ) -> Path:
         data = named("XDG_DATA_HOME", home / ".local" / "share") / "opencode"
         database = named("OPENCODE_DB", data / "opencode.db")
         return database if database.is_absolute() else data / database
+    if tool == "goose":
+        root = environment.get("GOOSE_PATH_ROOT", "").strip()
+        own = Path(root) / "data" if root else named("XDG_DATA_HOME", home / ".local" / "share") / "goose"
+        return own / "sessions"
     if tool == "pi":
         own = named("PI_CODING_AGENT_DIR", home / ".pi" / "agent") / "sessions"
         return named("PI_CODING_AGENT_SESSION_DIR", own)
     return named("PI_CODING_AGENT_DIR", home / ".omp" / "agent") / "sessions"
+
+
+def database_of(tool: str) -> Path | None:
+    """The database that holds a tool's sessions; none if it writes a file for each."""
+    if tool == "opencode":
+        return folder_of(tool)
+    return folder_of(tool) / "sessions.db" if tool == "goose" else None
 
 
 def session_files(tool: str, working_dir: Path | None = None) -> list[tuple[float, int, Path]]:

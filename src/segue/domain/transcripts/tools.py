@@ -35,6 +35,7 @@ _POURED = re.compile(
     r"(?:^|[;&|\n]|\bdo\b)[ \t]*cat[ \t]*(>>?)[ \t]*(?P<quote>['\"]?)([^\s'\"<>;&|$`]{1,500})"
     r"(?P=quote)[ \t]*<<"
 )
+_CHECKBOX = re.compile(r"^[ \t]{0,8}[-*+] \[([ xX])\] (\S.{0,2000})$", re.MULTILINE)
 _SHELL_WRAPPERS = {"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash"}
 _PRINTS = re.compile(r"\b(?:printf|echo)\b")
 _MOST_PATHS = 100
@@ -98,7 +99,8 @@ def _changes(kind: ToolKind, given: Mapping[str, Any], free: str) -> tuple[FileC
 
 
 def _creates(kind: ToolKind, given: Mapping[str, Any]) -> bool:
-    return kind is ToolKind.WRITE or given.get("command") == "create" or given.get("old_string") == ""
+    is_new = given.get("command") in ("create", "write") or given.get("old_string") == ""
+    return kind is ToolKind.WRITE or is_new
 
 
 def patched_files(patch: str) -> tuple[FileChange, ...]:
@@ -157,10 +159,18 @@ def _is_file(word: str) -> bool:
 
 def _plan(given: Mapping[str, Any]) -> tuple[PlanItem, ...]:
     rows = listed(given.get("todos")) or listed(given.get("plan")) or listed(given.get("items"))
-    found = []
+    found = _checklist(text(given.get("content")))
     for row in rows[:_MOST_PLAN]:
         item = mapping(row)
         words = first_text(item, "content", "step", "text", "title", "description").strip()
         if words:
             found.append(PlanItem(text=words[:500], status=text(item.get("status"))[:40] or "pending"))
     return tuple(found)
+
+
+def _checklist(content: str) -> list[PlanItem]:
+    """The items of a list that was written as Markdown: `- [ ] do it`."""
+    return [
+        PlanItem(text=words[:500], status="pending" if mark == " " else "completed")
+        for mark, words in _CHECKBOX.findall(content[:_LONGEST_LEXED])[:_MOST_PLAN]
+    ]

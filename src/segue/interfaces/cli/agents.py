@@ -42,7 +42,7 @@ def list_agents(context: typer.Context, as_json: Json = False) -> None:
 def install(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(help="opencode, claude, codex, goose, claude-agent-acp or codex-acp.")
+        str, typer.Argument(help="opencode, claude, codex, goose, pi, claude-agent-acp or codex-acp.")
     ],
     as_json: Json = False,
 ) -> None:

@@ -72,7 +72,7 @@ def root(
     ] = False,
 ) -> None:
     """Run chains of AI coding agents durably, with a checked handoff between them."""
-    if context.invoked_subcommand not in ("handoff", "session"):  # they work on documents, and log nothing
+    if context.invoked_subcommand != "handoff":  # it works on documents, and logs nothing
         from segue.interfaces.cli.logs import send_logs_to_stderr
 
         send_logs_to_stderr(level="debug" if debug else "error")

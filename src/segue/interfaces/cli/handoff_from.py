@@ -33,7 +33,7 @@ STARTS: dict[str, Callable[[str], list[str]]] = {
 def from_session(
     context: typer.Context,
     tool: Annotated[
-        str, typer.Argument(help="The tool that did the work: claude, codex, opencode, pi or omp.")
+        str, typer.Argument(help="The tool that did the work: claude, codex, opencode, goose, pi or omp.")
     ],
     name: Annotated[
         str,
@@ -88,7 +88,8 @@ def from_session(
         print_document(document)
     if to is not None:
         prompt = first_prompt(handoff, tool=transcript.tool, focus=focus, notation=notation)
-        _start(to, prompt, where, only_print=only_print)
+        parts = parts_of(context)
+        _start(to, prompt, where, parts.place_of_tool(parts.settings(where), to), only_print=only_print)
 
 
 def _folder(folder: Path | None) -> Path:
@@ -97,17 +98,20 @@ def _folder(folder: Path | None) -> Path:
     return (folder or Path()).resolve()
 
 
-def _start(tool: str, prompt: str, where: Path, *, only_print: bool) -> None:
+def _start(tool: str, prompt: str, where: Path, program: str | None, *, only_print: bool) -> None:
     """Print the command; then become it, in this terminal."""
     command = STARTS[tool](prompt if _fits(prompt) else _by_file(prompt, where))
+    if program and program != shutil.which(tool):
+        command[0] = program
     typer.echo(f"cd {shlex.quote(str(where))} && {shlex.join(command)}", err=not only_print)
     if only_print:
         return
-    program = shutil.which(command[0])
     if program is None:
         raise InvalidRequest(
-            f"{command[0]} is not on the PATH; install it, or run the command above where it is installed"
+            f"{tool} is not on the PATH, and Segue has not installed it; install it, or run the command "
+            "above where it is installed"
         )
+    program = str(Path(program).absolute())
     os.chdir(where)
     os.execve(program, command, {**os.environ, "PWD": str(where)})  # noqa: S606
 

@@ -120,6 +120,10 @@ class Parts(Protocol):
         """Installs agent programs into Segue's own folder, and says what it is at."""
         ...
 
+    def place_of_tool(self, settings: CliSettings, name: str) -> str | None:
+        """The program of another tool, as a back end would find it; none if it is not there."""
+        ...
+
     def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
         """What changed in a repository."""
         ...

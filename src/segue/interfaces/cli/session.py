@@ -38,7 +38,7 @@ def import_session(
     ] = None,
     tool: Annotated[
         str | None,
-        typer.Option(help="Only this tool: claude, codex, opencode, pi or omp.", show_default=False),
+        typer.Option(help="Only this tool: claude, codex, opencode, goose, pi or omp.", show_default=False),
     ] = None,
     folder: Annotated[
         Path | None,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from segue.adapters.backends.opencode import opening
+from segue.adapters.backends.opencode import compacting, opening
 from segue.adapters.backends.opencode.errors import Unreachable
 from segue.adapters.backends.opencode.links import Links
 from segue.adapters.backends.opencode.options import (
@@ -44,7 +44,14 @@ class OpenCodeBackend(AgentBackend):
 
     Options = OpenCodeOptions
     capabilities = Capabilities(
-        resume=True, conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
+        resume=True,
+        conversation=True,
+        events=True,
+        usage=True,
+        tool_log=True,
+        asks=True,
+        mcp=True,
+        compaction=True,
     )
 
     def __init__(self, *, sessions_dir: Path) -> None:
@@ -90,6 +97,7 @@ class OpenCodeBackend(AgentBackend):
         if known is not None:
             await self._join(there, known)
             return
+        await compacting.clear(there, messages)
         await opening.connect_tools(there, request.tools)
         info = await there.info()
         mark = there.link.client.address.mark
@@ -166,6 +174,11 @@ class OpenCodeBackend(AgentBackend):
         """Answer a question; what is settled already stays."""
         why = comment or "The person who was asked does not allow this."
         await (await self._session(session)).settle(permission_id, allow=allow, comment=why)
+
+    async def compact(self, request: SessionRequest, session: str) -> None:
+        """Have OpenCode sum the session up, with the model of its profile."""
+        model = opening.model_of(request.model) if request.model else None
+        await compacting.compact(await self._session(session), model)
 
     async def leftovers(self) -> Collection[str]:
         """The sessions that have a file, and servers of ours that none of them needs."""

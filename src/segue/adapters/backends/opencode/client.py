@@ -47,7 +47,7 @@ class Client:
         directory: str | None = None,
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, str] | None = None,
-        timeout: float = SHORT_SECONDS,
+        timeout: float | None = SHORT_SECONDS,
     ) -> Any:
         """One call and its answer; `Unreachable` if there is none in time."""
         params = {**(query or {}), **({"directory": directory} if directory else {})}

@@ -171,8 +171,10 @@ def usage_of(info: Mapping[str, Any]) -> Usage:
 
 
 def context_tokens(info: Mapping[str, Any]) -> int:
-    """What a turn took of the model's window."""
+    """What a turn took of the model's window; after a summary, no more than that is left in it."""
     usage = usage_of(info)
+    if info.get("summary"):
+        return usage.output_tokens
     return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
 
 

@@ -55,9 +55,9 @@ class Session:
         return await self.link.client.call("GET", path, directory=directory, query=query, timeout=seconds)
 
     async def post(
-        self, path: str, body: Mapping[str, Any] | None = None, *, seconds: float = _POST_SECONDS
+        self, path: str, body: Mapping[str, Any] | None = None, *, seconds: float | None = _POST_SECONDS
     ) -> Any:
-        """Do something in the session's directory."""
+        """Do something in the session's directory; without seconds, however long it takes."""
         return await self.link.client.call(
             "POST", path, directory=self.record.directory, body=body, timeout=seconds
         )
@@ -107,6 +107,11 @@ class Session:
             async with asyncio.timeout(_ABORT_SECONDS):
                 while self.id in await self.statuses():  # noqa: ASYNC110  # another program works
                     await asyncio.sleep(_LOOK_SECONDS)
+
+    async def remove(self, message: str) -> None:
+        """Remove one message."""
+        path = f"/session/{self.id}/message/{message}"
+        await self.link.client.call("DELETE", path, directory=self.record.directory)
 
     async def delete(self) -> None:
         """Remove it, and those it started."""
