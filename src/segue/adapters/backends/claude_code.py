@@ -18,6 +18,7 @@ from pydantic import Field
 
 from segue.adapters.backends import claude_hook, programs
 from segue.adapters.backends.claude_stream import KINDS, LOGIN, ClaudeReader
+from segue.adapters.backends.claude_windows import Windows
 from segue.adapters.backends.programs import ProgramOptions
 from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, messages, write_secret
 from segue.adapters.backends.streams import StreamReader, Tail
@@ -102,7 +103,7 @@ class ClaudeCodeBackend(StreamedBackend):
         return Launch(arguments=[*arguments, *options.arguments], environment=shown)
 
     def _reader(self, folder: Path) -> StreamReader:
-        return _WithQuestions(folder)
+        return _WithQuestions(folder, Windows(self._root.with_suffix(".windows.json")))
 
     def _news(self, reader: StreamReader, lines: Iterable[dict[str, Any]]) -> list[SessionEvent]:
         assert isinstance(reader, _WithQuestions)
@@ -119,8 +120,8 @@ class ClaudeCodeBackend(StreamedBackend):
 class _WithQuestions(ClaudeReader):
     """The stream of a message, and beside it what the hook wrote down."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
+    def __init__(self, folder: Path, windows: Windows) -> None:
+        super().__init__(windows)
         self.questions = Tail(claude_hook.journal(folder))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from segue.adapters.backends.claude_windows import Windows
 from segue.adapters.backends.streams import Line, StreamReader, flat, model_error, short
 from segue.application.backends import (
     Reply,
@@ -66,7 +67,8 @@ def tool_of(name: str, given: Mapping[str, Any]) -> tuple[Tool, str]:
 class ClaudeReader(StreamReader):
     """Reads the stream of one message."""
 
-    def __init__(self) -> None:
+    def __init__(self, windows: Windows | None = None) -> None:
+        self._windows = windows
         self._model: str | None = None
         self._kind: str | None = None
         """The program's own name of an error."""
@@ -100,7 +102,8 @@ class ClaudeReader(StreamReader):
             return self._results
         if not self._spent:
             return None
-        return sum(self._spent.values(), Usage(context_tokens=self._context))
+        window = self._windows.of(self._model) if self._windows is not None else None
+        return sum(self._spent.values(), Usage(context_tokens=self._context, context_window=window))
 
     def reply(self) -> Reply | None:
         """The reply, or what went wrong."""
@@ -182,6 +185,8 @@ class ClaudeReader(StreamReader):
         self._result = line
         windows = [found.get("contextWindow") for found in models.values()]
         main = (models.get(self._model or "") or {}).get("contextWindow")
+        if self._windows is not None:
+            self._windows.learn(self._model, main)
         spent = [_model_usage(found) for found in models.values()] or [_usage(line.get("usage") or {})]
         cost = sum(float(found.get("costUSD") or 0) for found in models.values()) if models else None
         total = line.get("total_cost_usd")
