@@ -127,6 +127,8 @@ def test_segue_is_killed(served: ServedSegue, notes: Path) -> None:
     agent = _pid(notes, patient, "agent")
     killed_too = 0
     for kill in range(KILLS):
+        if kill < 3:  # on a slow machine, a server may be killed before it has begun anew
+            _wait_for_files(notes, "scripted-*", kill + 1)
         time.sleep(rng.uniform(0.1, 1.2))
         served.kill()
         if kill % 3 == 0 and _end_tree(notes, mortal):
@@ -182,11 +184,15 @@ def _kill_in_each(
 
 
 def _pid(notes: Path, pipeline: int, what: str) -> int:
+    _wait_for_files(notes / str(pipeline), what, 1)
+    return int((notes / str(pipeline) / what).read_text())
+
+
+def _wait_for_files(folder: Path, name: str, count: int) -> None:
     deadline = time.monotonic() + 60
-    while not (found := notes / str(pipeline) / what).exists():
-        assert time.monotonic() < deadline, f"{pipeline} has no {what}"
+    while len(list(folder.glob(name))) < count:
+        assert time.monotonic() < deadline, f"{folder} has no {count} {name}"
         time.sleep(0.01)
-    return int(found.read_text())
 
 
 def _end_tree(notes: Path, pipeline: int) -> bool:
