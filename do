@@ -51,10 +51,10 @@ case "$command" in
          if [ "${1:-}" = all ]; then shift; agents=all; only="all_agents or not all_agents"
          else agents=opencode; only="not all_agents"; fi
          .venv/bin/python -m tests.agents.programs install "$agents"
-         pytest() { .venv/bin/python -m tests.loopback .venv/bin/pytest -q -m "$only" "$@"; }
+         pytest() { .venv/bin/python -m tests.loopback .venv/bin/pytest -q -m "$only" --dist worksteal "$@"; }
          if [ $# -gt 0 ]; then pytest -n 2 "$@"; exit; fi
-         pytest -n 2 tests/agents
-         pytest -n 2 --ignore=tests/agents ;;
+         pytest -n 2 tests/agents # which have time limits of their own
+         pytest -n 3 --ignore=tests/agents ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock

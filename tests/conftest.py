@@ -19,7 +19,7 @@ from tests.postgres import new_database, running_postgres
 
 # The same examples in every run, so that a commit is green or red and never by chance. To look for new ones:
 # HYPOTHESIS_PROFILE=explore .venv/bin/pytest tests/handoff
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", max_examples=40, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 

@@ -186,15 +186,15 @@ class NativeCases:
         request = rig.request(str(workspace))
         session = await backend.open(request)
         await backend.send(request, session, Message(id="m1", text="[[slow]]"))
-        record = await model.wait_for_async(lambda r: r.scenario == "slow", 30)
+        record = await model.wait_for_async(lambda r: r.scenario == "slow", 120)
         waiting = asyncio.create_task(backend.wait(session, "m1"))
         begun = time.monotonic()
         await backend.abort(session)
         with pytest.raises(AgentFailed, match="aborted"):
             await waiting
-        assert time.monotonic() - begun < 15
+        assert time.monotonic() - begun < 30
         assert marked(backend, session) == []
-        await model.wait_for_async(lambda r: r is record and r.ended, 10)
+        await model.wait_for_async(lambda r: r is record and r.client_closed, 120)
         await backend.abort(session)
         await backend.close(session)
         assert await backend.leftovers() == []
@@ -205,7 +205,7 @@ class NativeCases:
         request = rig.request(str(workspace))
         session = await backend.open(request)
         await backend.send(request, session, Message(id="m1", text="[[slow]]"))
-        await model.wait_for_async(lambda r: r.scenario == "slow", 30)
+        await model.wait_for_async(lambda r: r.scenario == "slow", 120)
         shell_ = supervised.supervisor_of(backend.sessions_dir / rig.backend / session / "m1")
         assert shell_ is not None
         for process in shell_.children(recursive=True):
@@ -220,7 +220,7 @@ class NativeCases:
         request = rig.request(str(workspace))
         session = await backend.open(request)
         await backend.send(request, session, Message(id="m1", text="[[sleep]]"))
-        await model.wait_for_async(lambda r: r.scenario == "sleep", 30)
+        await model.wait_for_async(lambda r: r.scenario == "sleep", 120)
         await backend.shutdown()
         second = self.make_backend(backend.sessions_dir)
         assert session in await second.leftovers()
@@ -239,7 +239,7 @@ class NativeCases:
         request = rig.request(str(workspace))
         session = await backend.open(request)
         await backend.send(request, session, Message(id="m1", text="[[slow]]"))
-        await model.wait_for_async(lambda r: r.scenario == "slow", 30)
+        await model.wait_for_async(lambda r: r.scenario == "slow", 120)
         for process in marked(backend, session):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -299,9 +299,9 @@ class NativeCases:
         async with build_test_segue(folder, made, **settings) as segue:
             prompt = Submission(prompt="[[hand]] Mend it.", custom_steps=steps)
             submitted = await segue.pipelines.submit(prompt)
-            await model.wait_for_async(lambda r: r.scenario == "hand", 30)
+            await model.wait_for_async(lambda r: r.scenario == "hand", 120)
         made = self.make_backend(folder / "sessions")
-        async with build_test_segue(folder, made, **settings) as segue, asyncio.timeout(60):
+        async with build_test_segue(folder, made, **settings) as segue, asyncio.timeout(120):
             ended = await follow_to_end(segue, submitted.id)
         assert ended.status is PipelineStatus.DONE, ended.reason
         handoff = ended.steps[0].latest_handoff
@@ -314,7 +314,7 @@ class NativeCases:
         session = await backend.open(request)
         await backend.send(request, session, Message(id="m1", text=f"[[{scenario}]]"))
         with pytest.raises(BackendError) as caught:
-            await asyncio.wait_for(backend.wait(session, "m1"), 60)
+            await asyncio.wait_for(backend.wait(session, "m1"), 120)
         sentence = str(caught.value)
         assert "\n" not in sentence
         assert "Traceback" not in sentence
@@ -392,7 +392,7 @@ async def run(
     """One message from its beginning to its end."""
     session = await backend.open(request)
     await backend.send(request, session, Message(id=number, text=text))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         events, reply = await asyncio.gather(collect(backend, session, number), backend.wait(session, number))
     return reply, events
 

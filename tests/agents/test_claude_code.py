@@ -105,7 +105,7 @@ class TestClaudeCode(NativeCases):
                 elif isinstance(event, ToolUsed) and event.state is not ToolState.STARTED:
                     used.append(event)
 
-        _, reply = await asyncio.wait_for(asyncio.gather(answer(), second.wait(session, "m1")), 60)
+        _, reply = await asyncio.wait_for(asyncio.gather(answer(), second.wait(session, "m1")), 120)
         assert reply.text == "Ran them."
         assert [event.access.targets for event in asked] == [("echo bad; exit 3",), ("echo good",)]
         assert asked[1].title == "Bash: echo good"
@@ -119,7 +119,7 @@ class TestClaudeCode(NativeCases):
         request = rig.request(str(workspace), permissions=ASK)
         session = await backend.open(request)
         await backend.send(request, session, Message(id="m1", text="[[commands]]"))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             async for event in backend.events(session, "m1"):
                 if isinstance(event, PermissionAsked):
                     await backend.abort(session)

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -22,6 +23,7 @@ from segue.application.views import PipelineDetail
 from segue.bootstrap import open_segue
 from segue.settings import Settings
 from segue.testing import ScriptedModel, follow_to_end
+from segue.testing.pipelines import lay_out_databases
 from tests.agents.faults import FAULTS, PLAN, agent_processes, catalog_of, nothing, speaking, stem
 from tests.agents.rig import Rig
 from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
@@ -31,9 +33,12 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 @asynccontextmanager
-async def running(tmp_path: Path) -> AsyncIterator[Segue]:
+async def running(tmp_path: Path, **changes: Any) -> AsyncIterator[Segue]:
     """A Segue with the real back ends."""
-    settings = Settings(data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=400)
+    lay_out_databases(tmp_path / "data")
+    settings = Settings(
+        data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=400, **changes
+    )
     async with open_segue(settings) as segue:
         await segue.start()
         yield segue
@@ -76,7 +81,7 @@ async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: st
         rig = MAKERS[name](tmp_path / "home", model.url)
         down = MAKERS[name](tmp_path / "down", NOWHERE)
         project = make_project(tmp_path / "project", catalog_of(rig, down, profile_of))
-        async with running(tmp_path) as segue:
+        async with running(tmp_path, mcp="off") as segue:  # no fault has to do with Segue's own tools
             table = Table(segue=segue, project=project, rig=rig, model=model)
             quiet = [number for number, fault in enumerate(FAULTS) if fault.act is nothing]
             quiet.sort(key=lambda number: not FAULTS[number].is_tried_again)
@@ -96,14 +101,14 @@ async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: st
 
 async def none_left(backend: AgentBackend) -> None:
     """Every session is gone; one is closed just after its step has ended."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while await backend.leftovers():  # noqa: ASYNC110
             await asyncio.sleep(0.2)
 
 
 async def all_gone(rig: Rig) -> None:
     """No process of the agent is left once Segue has stopped."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while left := agent_processes(rig):
             await asyncio.sleep(0.2)
             assert all(isinstance(process, psutil.Process) for process in left)

@@ -40,7 +40,7 @@ def begin(tmp_path: Path, rig: Rig, model: ScriptedModel, scenario: str) -> tupl
     served.start()
     pipeline = served.submit(template="one", prompt="Look.")["id"]
     model.wait_for(lambda request: request.scenario == scenario, timeout=120)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"][0]["status"] != "sent":
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -102,14 +102,14 @@ async def test_an_abort_stops_the_model_and_leaves_the_session_usable(
     request = bench.request(workspace)
     session = await backend.open(request)
     await backend.send(request, session, Message(id="m1", text="[[slow]]"))
-    record = await bench.model.wait_for_async(lambda r: r.scenario == "slow" and not r.ended, 30)
+    record = await bench.model.wait_for_async(lambda r: r.scenario == "slow" and not r.ended, 120)
     waiting = asyncio.create_task(backend.wait(session, "m1"))
     await asyncio.sleep(0.5)
     await backend.abort(session)
     await backend.abort(session)
     with pytest.raises(AgentFailed, match=r"^its session was aborted$"):
         await waiting
-    await bench.model.wait_for_async(lambda r: r is record and r.ended, 10)
+    await bench.model.wait_for_async(lambda r: r is record and r.ended, 120)
     assert record.client_closed
     await backend.send(request, session, Message(id="m2", text="[[say]]"))
     assert (await backend.wait(session, "m2")).text == "Said."
@@ -327,7 +327,7 @@ def _sleepers() -> list[int]:
     ]
 
 
-async def _until(holds: object, seconds: float = 20) -> None:
+async def _until(holds: object, seconds: float = 60) -> None:
     assert callable(holds)
     deadline = time.monotonic() + seconds
     while not holds():

@@ -59,7 +59,7 @@ async def _begin(bench: Bench, backend: OpenCodeBackend, workspace: Path, scenar
     session = await backend.open(request)
     before = bench.asked(scenario)
     await backend.send(request, session, Message(id="m1", text=f"[[{scenario}]]"))
-    await bench.model.wait_for_async(lambda _: bench.asked(scenario) > before, 60)
+    await bench.model.wait_for_async(lambda _: bench.asked(scenario) > before, 120)
     return session
 
 
@@ -137,7 +137,7 @@ async def test_a_pipeline_outlives_its_server(bench: Bench, tmp_path: Path, proj
         steps = tuple(TemplateStep(agent=name, on_bad_handoff=Gate.NOTE) for name in ("developer", "qa"))
         wanted = Submission(custom_steps=steps, prompt="[[short]] Mend the button.")
         submitted = await segue.pipelines.submit(wanted)
-        await bench.model.wait_for_async(lambda _: bench.asked("short") > before, 60)
+        await bench.model.wait_for_async(lambda _: bench.asked("short") > before, 120)
         os.kill(bench.state()["pid"], signal.SIGKILL)
         ended = await follow_to_end(segue, submitted.id)
     assert ended.status is PipelineStatus.DONE

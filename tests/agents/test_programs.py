@@ -32,7 +32,7 @@ def run(program: Path, *arguments: str) -> str:
         [program, *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=True,
         stdin=subprocess.DEVNULL,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from segue.application.app import Segue
 from segue.domain import errors
 from segue.interfaces.api.app import ApiOptions, create_app
 from segue.interfaces.api.errors import STATUS_OF
-from segue.interfaces.api.security import is_loopback
+from segue.interfaces.api.security import Guard, is_loopback
 
 
 def client_of(segue: Segue, url: str = "http://127.0.0.1:8000", **options: object) -> httpx.AsyncClient:
@@ -54,6 +55,26 @@ async def test_a_token_is_asked_for_where_one_is_set(segue: Segue) -> None:
         right = await client.get("/pipelines", headers={"Authorization": "Bearer right"})
         assert right.status_code == 200
         assert (await client.get("/health")).status_code == 200
+
+
+async def test_a_client_is_heard_out_before_it_is_refused() -> None:
+    parts = [b"x" * 500] * 4
+    happened = []
+
+    async def receive() -> Message:
+        happened.append("heard")
+        return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
+
+    async def send(message: Message) -> None:
+        happened.append(str(message.get("status", "said")))
+
+    async def never(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError(scope)
+
+    guard = Guard(never, host="127.0.0.1", token=None, max_body_bytes=1000)
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", b"2000")]
+    await guard({"type": "http", "path": "/pipelines", "headers": headers}, receive, send)
+    assert happened == ["heard"] * 4 + ["413", "said"]
 
 
 async def test_a_body_that_is_too_large_is_refused(segue: Segue) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.domain.briefing import Briefing, KnownFact, Predecessor, brief, neutralise
@@ -222,7 +222,6 @@ def test_a_budget_that_is_large_enough_changes_nothing() -> None:
 
 
 @given(handoffs(), st.integers(0, 600))
-@settings(max_examples=40, deadline=None)
 def test_a_budget_is_kept_unless_only_what_must_stay_is_left(handoff: Handoff, budget: int) -> None:
     predecessor = Predecessor(agent_name="a", handoff=handoff, reply="said nothing else")
     briefing = brief_coder(predecessor, budget=budget, count_tokens=count_words)
@@ -243,7 +242,6 @@ def test_a_budget_is_kept_by_a_counter_whose_parts_are_less_than_the_whole() -> 
 
 
 @given(handoffs())
-@settings(max_examples=25, deadline=None)
 def test_the_same_records_give_the_same_text(handoff: Handoff) -> None:
     again = Handoff.model_validate_json(handoff.model_dump_json())
     first, second = (

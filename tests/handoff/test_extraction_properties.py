@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.domain.handoff.extraction import Extraction, Notation, extract_handoff
@@ -41,7 +41,6 @@ def texts_with_spans(found: Extraction) -> list[tuple[str, str, int, int]]:
     return [(name, value, start, end) for name, value, start, end in values if isinstance(value, str)]
 
 
-@settings(max_examples=150, deadline=None)
 @given(DOCUMENTS)
 def test_any_text_is_read_and_every_span_is_its_text(source: str) -> None:
     found = extract_handoff(source)
@@ -52,14 +51,12 @@ def test_any_text_is_read_and_every_span_is_its_text(source: str) -> None:
             assert letters(source[start:end].replace("\\", "")) == letters(value.replace("\\", "")), name
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(st.characters(), max_size=200))
 def test_lone_surrogates_are_replaced_not_raised(source: str) -> None:
     found = extract_handoff("## Done\n- " + source)
     assert found.handoff is None or found.handoff.to_json()
 
 
-@settings(max_examples=60, deadline=None)
 @given(HANDOFFS)
 def test_canonical_yaml_is_read_exactly(handoff: Handoff) -> None:
     record = handoff.model_dump(exclude_defaults=True)
@@ -70,7 +67,6 @@ def test_canonical_yaml_is_read_exactly(handoff: Handoff) -> None:
     assert extract_handoff(f"# Task\n\n## Handoff\n\n```yaml\n{source}```\n").handoff == handoff
 
 
-@settings(max_examples=60, deadline=None)
 @given(HANDOFFS, st.sampled_from([None, 2]))
 def test_canonical_json_is_read_exactly(handoff: Handoff, indent: int | None) -> None:
     if handoff.model_copy(update={"other_sections": ()}).is_empty():
@@ -80,7 +76,6 @@ def test_canonical_json_is_read_exactly(handoff: Handoff, indent: int | None) ->
     assert (found.handoff, found.notation) == (handoff, Notation.JSON)
 
 
-@settings(max_examples=50, deadline=None)
 @given(HANDOFFS)
 def test_what_stands_in_the_source_is_grounded(handoff: Handoff) -> None:
     kept = keep_grounded(handoff, " ".join(texts(handoff.model_dump())))

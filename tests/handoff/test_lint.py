@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 
 from segue.domain.errors import UnknownName
 from segue.domain.handoff.draft import Span
@@ -85,7 +85,6 @@ def test_statements_may_be_poor_and_still_be_no_error() -> None:
 
 
 @given(handoffs())
-@settings(max_examples=40, deadline=None)
 def test_no_handoff_makes_a_rule_raise(handoff: Handoff) -> None:
     assert all(problem.code in RULES_BY_CODE for problem in check_handoff(handoff))
 
@@ -224,7 +223,6 @@ def test_a_repetition_goes_only_if_it_adds_nothing() -> None:
 
 
 @given(handoffs())
-@settings(max_examples=40, deadline=None)
 def test_mending_twice_changes_nothing_more(handoff: Handoff) -> None:
     mended, _ = fix_handoff(handoff)
     assert fix_handoff(mended) == (mended, ())

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 
 from segue.domain.handoff.model import Decision, Handoff, NextStep, OpenQuestion
 from segue.domain.handoff.rendering import (
@@ -21,21 +21,18 @@ from tests.handoff.strategies import handoffs, markdown_text, signs
 
 
 @given(handoffs())
-@settings(max_examples=60, deadline=None)
 def test_yaml_reads_back_as_the_same_record(handoff: Handoff) -> None:
     text = render_handoff(handoff, OutputNotation.YAML)
     assert Handoff.model_validate(yaml.safe_load(text)) == handoff
 
 
 @given(handoffs())
-@settings(max_examples=60, deadline=None)
 def test_json_reads_back_as_the_same_record(handoff: Handoff) -> None:
     text = render_handoff(handoff, "json")
     assert Handoff.model_validate(json.loads(text)) == handoff
 
 
 @given(signs, signs)
-@settings(max_examples=200, deadline=None)
 def test_texts_made_of_the_signs_of_yaml_read_back_as_they_were(one: str, other: str) -> None:
     handoff = Handoff(
         goal=one,
@@ -53,7 +50,6 @@ def only(handoff: Handoff, notation: OutputNotation) -> Handoff:
 
 @pytest.mark.parametrize("notation", [OutputNotation.FOUR_SECTIONS, OutputNotation.SIX_SECTIONS])
 @given(handoff=handoffs(markdown_text))
-@settings(max_examples=60, deadline=None)
 def test_sections_read_back_as_the_same_record_on_their_fields(
     notation: OutputNotation, handoff: Handoff
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from segue.domain.handoff import Handoff, extract_handoff
 from segue.domain.handoff.rendering import NOTATION_FIELDS, OutputNotation, render_handoff
@@ -24,20 +24,17 @@ def assert_reads_back(handoff: Handoff, notation: OutputNotation) -> None:
 
 @pytest.mark.parametrize("notation", list(OutputNotation))
 @given(handoff=handoffs(line))
-@settings(max_examples=100, deadline=None)
 def test_what_is_written_reads_back_as_the_same_record(notation: OutputNotation, handoff: Handoff) -> None:
     assert_reads_back(handoff, notation)
 
 
 @pytest.mark.parametrize("notation", MARKDOWN)
 @given(handoff=handoffs(markdown_text))
-@settings(max_examples=100, deadline=None)
 def test_lines_that_look_like_markdown_read_back(notation: OutputNotation, handoff: Handoff) -> None:
     assert_reads_back(handoff, notation)
 
 
 @pytest.mark.parametrize("notation", STRUCTURED)
 @given(handoff=handoffs(WHOLE_TEXT))
-@settings(max_examples=100, deadline=None)
 def test_any_text_reads_back_from_yaml_and_json(notation: OutputNotation, handoff: Handoff) -> None:
     assert_reads_back(handoff, notation)

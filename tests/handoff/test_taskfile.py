@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.domain.handoff.model import Handoff
@@ -42,7 +42,6 @@ def test_a_new_task_file_has_the_parts_of_the_template() -> None:
 
 
 @given(handoffs())
-@settings(max_examples=40, deadline=None)
 def test_a_task_file_reads_back_as_the_same_record(handoff: Handoff) -> None:
     assert read(render_handoff(handoff, "task")) == handoff
 
@@ -112,7 +111,6 @@ def test_a_file_that_ends_inside_its_heading_is_fine() -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=200), handoffs())
-@settings(max_examples=40, deadline=None)
 def test_writing_twice_is_writing_once(before: str, after: str, handoff: Handoff) -> None:
     text = f"{before}\n\n## Handoff\n{after}"
     once = rewrite_task_file(text, handoff)

@@ -93,7 +93,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=6),
     max_leaves=25,
 )
-QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("tool", sorted(READERS))
@@ -266,12 +266,12 @@ def grown_by(tool: str, tmp_path: Path, megabytes: int) -> tuple[int, float]:
 
 @pytest.mark.parametrize("tool", ["claude", "codex", "pi", "opencode"])
 def test_memory_is_bounded_however_long_the_file_is(tool: str, tmp_path: Path) -> None:
-    grown, _ = grown_by(tool, tmp_path, 20)
-    assert grown < 200, f"{grown} MB"
+    grown, _ = grown_by(tool, tmp_path, 40)
+    assert grown < 100, f"{grown} MB: what is kept of a file takes several times its size"
 
 
 @pytest.mark.all_agents
-@pytest.mark.parametrize("tool", ["claude", "codex", "pi", "opencode"])
+@pytest.mark.parametrize("tool", ["claude", "opencode"])  # lines, and one document
 def test_memory_is_bounded_for_200_megabytes(tool: str, tmp_path: Path) -> None:
     grown, took = grown_by(tool, tmp_path, 200)
     assert grown < 200, f"{grown} MB"

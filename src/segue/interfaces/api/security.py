@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
+from contextlib import suppress
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -17,6 +19,8 @@ _OWN_TOKEN = frozenset({"/health", "/mcp"})
 """Paths that need no token, or another one: that of an agent's attempt."""
 _MOST_DIGITS = 18
 """A length with more is too large, and need not be made a number."""
+_HEARD_OUT_BYTES = 64_000_000
+_HEARD_OUT_SECONDS = 10.0
 
 
 def is_loopback(host: str) -> bool:
@@ -44,6 +48,7 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._refuse(headers, scope["path"])
         if refusal is not None:
+            await _hear_out(headers, receive)
             await problem(*refusal)(scope, receive, send)
             return
         await self._app(scope, self._limited(receive), send)
@@ -91,6 +96,17 @@ class Guard:
             return message
 
         return limited
+
+
+async def _hear_out(headers: Headers, receive: Receive) -> None:
+    """Let go what is being sent: a client that is cut off in the middle of it does not hear the answer."""
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > _MOST_DIGITS or int(length) > _HEARD_OUT_BYTES:
+        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_HEARD_OUT_SECONDS):
+            while (await receive()).get("more_body"):
+                pass
 
 
 def _name_of(url: str) -> str:
