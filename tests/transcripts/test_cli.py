@@ -150,6 +150,11 @@ def test_faults_are_one_sentence(segue: Run, project: Path, own_home: Path) -> N
     assert 'no tool "vim"' in segue("handoff", "from", "claude", "--to", "vim").err
     assert "no session 12345678" in segue("session", "import", "12345678").err
     assert "is no folder" in segue("handoff", "from", "claude", "--dir", "absent").err
+    empty = samples.claude(own_home, str(project), [Step("user", "<command-name>/model</command-name>")])
+    said = segue("handoff", "from", "claude", "--to", "codex")
+    assert said.code == 2
+    assert f"nothing was said in the claude session {samples.CLAUDE_ID}" in said.err
+    empty.unlink()
     (project / "a.jsonl").write_text("nothing\n")
     assert "tried claude, codex, opencode, goose, pi, omp" in segue("session", "import", "a.jsonl").err
 

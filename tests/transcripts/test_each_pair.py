@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from segue.adapters.transcripts.local import LocalTranscripts
+from segue.domain.handoff import Handoff
+from segue.domain.transcripts import summarise
 from segue.testing import ScriptedModel, edit, say, script, shell, turn, write
 from segue.testing.model import RequestRecord
 from tests.agents.programs import need
@@ -81,6 +85,17 @@ class World:
         return done.stdout
 
 
+def handoff_of(tool: str, project: Path, words: str) -> Handoff:
+    """The handoff of the newest session of a tool, once these words stand in it."""
+    deadline = time.monotonic() + 30
+    while True:
+        found = summarise(LocalTranscripts().read("latest", tool=tool, working_dir=project))
+        if words in found.what_was_done:
+            return found
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+
+
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "segue", *arguments]
 
@@ -92,8 +107,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_the_work_goes_on(source: str, target: str, world: World) -> None:
+def test_the_work_goes_on(source: str, target: str, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     need(target)
+    for name in ("HOME", "XDG_DATA_HOME", "CODEX_HOME"):
+        monkeypatch.setenv(name, world.home.environment.get(name, ""))
     project, session = world.work_of(source)
     focus = f"[[go-on]] what {source} left to {target}"
 
@@ -107,6 +124,7 @@ def test_the_work_goes_on(source: str, target: str, world: World) -> None:
         except TimeoutError as error:
             raise AssertionError(f"{error}\n{terminal.screen}") from error
         terminal.wait_for("I go on from here.", 60)
+        onward = handoff_of(target, project, "I go on from here.")
     prompt = got.request.text
     inside = prompt.partition("<handoff-context>")[2].partition("</handoff-context>")[0]
     assert prompt.count("<handoff-context>") == 1
@@ -120,3 +138,5 @@ def test_the_work_goes_on(source: str, target: str, world: World) -> None:
     assert "next_agent_context: Read page.txt first." in inside
     assert f"the {source} session {session}" in inside
     assert got.body["model"] == "scripted"
+    assert onward.goal == ASKED, "the user's words outlive the next hop, too"
+    assert onward.constraints == ("The page must hold one line.",)

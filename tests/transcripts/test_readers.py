@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from segue.domain.transcripts import (
     ToolCall,
     Transcript,
     UserMessage,
+    is_empty,
     summarise,
 )
 from tests.transcripts import samples
@@ -273,3 +275,53 @@ def test_a_file_that_is_no_transcript_is_named(tmp_path: Path) -> None:
         read(tmp_path / "none.jsonl")
     with pytest.raises(UnknownName, match='no tool "cursor"'):
         LocalTranscripts().read("latest", tool="cursor")
+
+
+def test_a_command_that_the_user_stopped_did_not_succeed(own_home: Path, tmp_path: Path) -> None:
+    """In the words of each tool; what stopped it comes after it."""
+    story = [Step("user", "Build it."), Step("shell", "make", code=None)]
+    stopped = {
+        "status": "completed",
+        "input": {"command": "make"},
+        "output": "<shell_metadata>\nUser aborted the command\n</shell_metadata>",
+        "metadata": {"exit": None},
+    }
+    document = json.loads(samples.opencode_export(tmp_path / "e.json", CWD, story).read_text())
+    document["messages"][1]["parts"][0]["state"] = stopped
+    document["messages"][1]["info"]["error"] = {"name": "MessageAbortedError", "data": {"message": "Aborted"}}
+    (tmp_path / "e.json").write_text(json.dumps(document))
+    records = [json.loads(line) for line in samples.codex(own_home, CWD, story).read_text().splitlines()]
+    call = next(r["payload"]["call_id"] for r in records if r["payload"].get("type") == "function_call")
+    ended = {
+        "type": "function_call_output",
+        "call_id": call,
+        "output": "Wall time: 4.0 seconds\naborted by user",
+    }
+    records.append({"type": "response_item", "payload": ended})
+    records.append({"type": "event_msg", "payload": {"type": "turn_aborted", "reason": "interrupted"}})
+    for path in (tmp_path / "e.json", write_lines(tmp_path / "c.jsonl", records)):
+        found = read(path)
+        assert [(each.command, each.ok, each.exit_code) for each in calls_of(found)] == [
+            ("make", False, None)
+        ]
+        assert isinstance(found.entries[-1], Failure)
+        assert "abort" in summarise(found).blockers[0].blocker.casefold()
+
+
+def test_what_was_given_to_opencode_in_one_piece_has_no_quotes(tmp_path: Path) -> None:
+    story = [Step("user", '"Say \\"hello\\" to all"'), Step("user", '"one" and "two"'), Step("user", '"')]
+    found = read(samples.opencode_export(tmp_path / "e.json", CWD, story))
+    assert words_of(found) == ['Say "hello" to all', '"one" and "two"', '"']
+
+
+def test_a_session_in_which_nothing_was_said_is_not_the_newest(own_home: Path) -> None:
+    spoken = samples.claude(own_home, CWD)
+    lines = ClaudeLines(CWD)
+    lines.user("a caveat of the tool", isMeta=True)
+    lines.user("<command-name>/model</command-name>\n<command-args></command-args>")
+    empty = write_lines(spoken.with_name("empty.jsonl"), lines.records)
+    os.utime(spoken, (1_700_000_000, 1_700_000_000))
+    assert is_empty(read(empty))
+    assert not is_empty(LocalTranscripts().read("latest", tool="claude", working_dir=Path(CWD)))
+    spoken.unlink()
+    assert is_empty(LocalTranscripts().read("latest", tool="claude", working_dir=Path(CWD)))

@@ -106,6 +106,8 @@ def _goose(home: Path, url: str, _: tuple[Path, ...]) -> dict[str, str]:
 
 
 def _opencode(home: Path, url: str, _: tuple[Path, ...]) -> dict[str, str]:
+    (home / "state" / "opencode").mkdir(parents=True)
+    (home / "state" / "opencode" / "kv.json").write_text('{"animations_enabled": false}')
     own = {"permission": {"*": "allow"}, "share": "disabled", "autoupdate": False}
     config = {**rig_opencode.make(home, url).options["config"], **own}
     return {**rig_opencode.environment(home), "OPENCODE_CONFIG_CONTENT": json.dumps(config)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,9 @@ _NOT_THE_USER = (
     "<turn_aborted>", "<subagent_notification>", "<skill>", "<INSTRUCTIONS>", "<user_shell_command>",
 )  # fmt: skip
 _FAILED = ("apply_patch verification failed", "aborted by user", "failed", "error", "exec_command failed")
+
+_AFTER_TIMES = re.compile(r"\A(?:Wall time:[^\n]{0,100}\n)+")
+"""How long a command took, said before what became of it."""
 
 
 def looks_like(records: Sequence[Mapping[str, Any]]) -> bool:
@@ -117,7 +121,7 @@ class _Reading:
             and not words.startswith("Process running")
             and "\nProcess running with" not in words[:300]
         ):
-            ok = not words.casefold().startswith(_FAILED)
+            ok = not _AFTER_TIMES.sub("", words).casefold().startswith(_FAILED)
         _, mark, shown = words.partition("\nOutput:\n")
         self._recorder.returned(call, shown if mark else words, ok=ok, exit_code=code)
 

@@ -11,10 +11,12 @@ from segue.adapters.transcripts.find import find_sessions, sessions_of
 from segue.adapters.transcripts.lines import head_of
 from segue.adapters.transcripts.places import database_of, folder_of, known_tools, session_files
 from segue.domain.errors import InvalidRequest, UnknownName
-from segue.domain.transcripts import FoundSession, Transcript
+from segue.domain.transcripts import FoundSession, Transcript, is_empty
 
 LATEST = "latest"
 _SHORTEST_ID = 4
+_MOST_EMPTY = 10
+"""So many sessions in which nothing was said are passed over on the way to the newest one."""
 _OF_LINES = (
     (codex.looks_like, codex.read),
     (pi.looks_like, pi.read),
@@ -58,13 +60,14 @@ class LocalTranscripts:
         return tool
 
     def _latest(self, tool: str | None, working_dir: Path) -> Transcript:
-        found = find_sessions([tool] if tool else [], working_dir, 1)
+        found = find_sessions([tool] if tool else [], working_dir, _MOST_EMPTY)
         if not found:
             raise InvalidRequest(
                 f"no {tool or 'known'} session worked in {working_dir} (looked in {_places(tool)}); "
                 "`segue session import --all` lists what is here, and --dir names another folder"
             )
-        return _read_found(found[0])
+        newest = map(_read_found, found)
+        return next((each for each in newest if not is_empty(each)), None) or _read_found(found[0])
 
     def _by_id(self, name: str, tool: str | None) -> Transcript:
         found = _with_id(name, [tool] if tool else known_tools()) if len(name) >= _SHORTEST_ID else []

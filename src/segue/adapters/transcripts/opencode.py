@@ -39,6 +39,7 @@ def read_export(path: Path) -> Transcript:
                 reading.begin(mapping(message.get("info")))
                 for part in listed(message.get("parts")):
                     reading.take(mapping(part))
+                reading.end()
     except Damaged:
         skipped = 1
     return reading.transcript(path.stem, skipped)
@@ -61,6 +62,7 @@ def read_database(path: Path, session_id: str) -> Transcript:
                 found = _decoded(part["data"])
                 skipped += found is None
                 reading.take(mapping(found))
+            reading.end()
         return reading.transcript(session_id, skipped)
 
 
@@ -124,6 +126,7 @@ class _Reading:
         self._at: datetime | None = None
         self._model = ""
         self._undone = 0
+        self._failure = ""
 
     def begin(self, message: Mapping[str, Any]) -> bool:
         """The next message; False if the user has undone it."""
@@ -137,10 +140,13 @@ class _Reading:
         self._at = moment(mapping(message.get("time")).get("created"))
         self._model = text(message.get("modelID")) or self._model
         error = mapping(message.get("error"))
-        if error:
-            reason = text(mapping(error.get("data")).get("message")) or text(error.get("name"))
-            self._recorder.failed(reason, self._at)
+        self._failure = text(mapping(error.get("data")).get("message")) or text(error.get("name"))
         return True
+
+    def end(self) -> None:
+        """The message has no more parts: what ended it badly came after them."""
+        self._recorder.failed(self._failure, self._at)
+        self._failure = ""
 
     def take(self, part: Mapping[str, Any]) -> None:
         """The next part of the message."""
@@ -167,10 +173,11 @@ class _Reading:
             return
         told = mapping(state.get("metadata"))
         exists = told.get("exists")
+        stopped = "exit" in told and told["exit"] is None  # by the user, or because it took too long
         self._recorder.returned(
             call,
             first_text(state, "output", "error"),
-            ok=status == "completed",
+            ok=status == "completed" and not stopped,
             exit_code=whole(told.get("exit")),
             change=(Change.MODIFIED if exists else Change.CREATED) if isinstance(exists, bool) else None,
         )

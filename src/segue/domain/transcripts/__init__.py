@@ -2,7 +2,7 @@
 
 from segue.domain.transcripts.prompting import first_prompt
 from segue.domain.transcripts.recording import Recorder
-from segue.domain.transcripts.summary import summarise
+from segue.domain.transcripts.summary import is_empty, summarise
 from segue.domain.transcripts.values import (
     AssistantText,
     Branch,
@@ -35,5 +35,6 @@ __all__ = [
     "Transcript",
     "UserMessage",
     "first_prompt",
+    "is_empty",
     "summarise",
 ]

@@ -61,6 +61,11 @@ def summarise(transcript: Transcript) -> Handoff:
     return _presentable(Handoff(**fields))
 
 
+def is_empty(transcript: Transcript) -> bool:
+    """True if nobody said or did anything in it: only the tool's own words may stand there."""
+    return not any(not isinstance(e, UserMessage) or own_words(e.text) for e in transcript.entries)
+
+
 def _earlier_handoff(messages: list[str]) -> tuple[Handoff, list[str]]:
     """The handoff that the session itself began with, so that the user's rules outlive every hop."""
     if not messages or _FENCE not in messages[0]:

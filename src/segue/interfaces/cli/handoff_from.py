@@ -69,7 +69,7 @@ def from_session(
     with the handoff as its first prompt.
     """
     from segue.domain.handoff import render_handoff
-    from segue.domain.transcripts import first_prompt, summarise
+    from segue.domain.transcripts import first_prompt, is_empty, summarise
     from segue.interfaces.cli.handoff_files import shown_name, write_text
     from segue.interfaces.cli.output import print_document
 
@@ -79,6 +79,11 @@ def from_session(
         raise InvalidRequest("the focus is not UTF-8 text")
     where = _folder(folder)
     transcript = parts_of(context).transcripts().read(name, tool=tool, working_dir=where)
+    if is_empty(transcript):
+        raise InvalidRequest(
+            f"nothing was said in the {transcript.tool} session {transcript.session_id}; "
+            "`segue session import` lists what else is here"
+        )
     handoff = summarise(transcript)
     document = render_handoff(handoff, notation)
     if output is not None:
