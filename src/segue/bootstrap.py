@@ -185,7 +185,6 @@ def session_policy(settings: Settings) -> SessionPolicy:
             minutes=settings.handoff_minutes,
             cost=settings.handoff_cost,
         ),
-        backend_options=settings.backend_options,
     )
 
 

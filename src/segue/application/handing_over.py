@@ -17,6 +17,7 @@ from segue.application.handoff_outcomes import (
     HandoffFailed,
     Outcome,
     Progress,
+    Stage,
     Wanted,
 )
 from segue.application.ports import NewHandoff
@@ -92,6 +93,7 @@ class HandingOver:
             return HandoffFailed(session_id=session.id, why=str(error))
 
     async def _prepare(self, session: Session, wanted: Wanted) -> _Ready:
+        wanted.tell(Stage.ASKED, session)
         reply = await self._ask(session, question(wanted.focus), wanted)
         if not reply.strip():
             raise _failed(session, "its reply was empty, so there is nothing to hand off")
@@ -139,6 +141,7 @@ class HandingOver:
 
     async def _mend(self, session: Session, examined: Examined, wanted: Wanted) -> str | None:
         """One more try; none if it brought nothing better than what was there."""
+        wanted.tell(Stage.MENDING, session)
         if examined.handoff is None:
             return await self._ask(session, repair_question((), ()), wanted)
         try:
@@ -187,6 +190,7 @@ class HandingOver:
             raise
         progress.is_fact = True
         await unbroken(self._clear_queue(session, successor))
+        wanted.tell(Stage.TAKEN, session, successor)
         reply, problem = await self._first_reply(successor, first, wanted)
         return HandedOff(
             session_id=session.id,
