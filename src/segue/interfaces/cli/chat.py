@@ -1,0 +1,77 @@
+"""`segue chat`: a conversation with an agent, in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segue.domain.catalog import AUTO
+from segue.domain.errors import InvalidRequest
+from segue.interfaces.cli.parts import Parts, parts_of
+
+if TYPE_CHECKING:
+    from segue.interfaces.chat.app import ChatApp
+
+
+def chat(
+    context: typer.Context,
+    agent: Annotated[
+        str, typer.Argument(help="An agent of the catalog, or a back end; auto is the first that is found.")
+    ] = AUTO,
+    directory: Annotated[
+        str | None, typer.Option("--directory", "-C", help="Folder to work in; this one if left out.")
+    ] = None,
+    resume: Annotated[
+        int | None, typer.Option(help="Go on in this session.", metavar="ID", min=1, max=2**31 - 1)
+    ] = None,
+) -> None:
+    """Talk with an agent, and hand over to a new session with /handoff; /help shows the rest."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidRequest(
+            "segue chat needs a terminal; for scripts there are `segue session start` and `segue session say`"
+        )
+    folder = Path(directory or ".").expanduser().resolve()
+    if not folder.is_dir():
+        raise InvalidRequest(f"the working directory {folder} does not exist")
+    from segue.interfaces.cli.logs import send_logs_to_nobody
+
+    send_logs_to_nobody()
+    left_in = asyncio.run(_chat(parts_of(context), agent, folder, resume))
+    if left_in is not None:
+        typer.echo(f"session {left_in} stays: segue chat --resume {left_in}")
+
+
+async def _chat(parts: Parts, agent: str, folder: Path, resume: int | None) -> int | None:
+    """Run the chat; gives the session in which it was left."""
+    async with parts.open(parts.settings(folder)) as segue:
+        if resume is not None:
+            await segue.sessions.show(resume)
+        else:
+            segue.sessions.profile(agent, str(folder))
+        from segue.interfaces.chat.app import ChatApp
+
+        app = ChatApp(segue, who=agent, working_dir=str(folder), resume=resume)
+        with _leaving_on_signals(app):
+            await app.run_async()
+        await app.chat.close()
+        return app.chat.session.id if app.chat.session is not None else None
+
+
+@contextmanager
+def _leaving_on_signals(app: ChatApp) -> Iterator[None]:
+    """A terminal that is closed, or a polite kill, ends the chat as Ctrl-Q does."""
+    loop, numbers = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGHUP)
+    for number in numbers:
+        loop.add_signal_handler(number, app.leave)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
