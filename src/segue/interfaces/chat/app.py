@@ -52,26 +52,32 @@ class ChatApp(App[None]):
         self._sessions = segue.sessions
         self.chat = Chat(segue, self, who=who, working_dir=working_dir)
         self.talk = Talk()
+        self._prompt = Prompt(self.chat.names)
+        self._head = Static(id="head")
+        self._waiting = Static(id="waiting")
+        self._status = Static(id="status")
+        self._commands = Static(id="commands")
+        self._usage = Static(id="usage")
         self._resume = resume
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_leaving = False
 
     def compose(self) -> ComposeResult:
         """The conversation between who is spoken to and what it costs."""
-        yield Static(id="head")
+        yield self._head
         yield self.talk
-        yield Static(id="waiting")
-        yield Static(id="status")
-        yield Static(id="commands")
-        yield Prompt(self.chat.names)
-        yield Static(id="usage")
+        yield self._waiting
+        yield self._status
+        yield self._commands
+        yield self._prompt
+        yield self._usage
 
     def on_mount(self) -> None:
         """Begin."""
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
         self.theme = (LIGHT if _is_light() else DARK).name
-        self.query_one(Prompt).focus()
+        self._prompt.focus()
         self.set_interval(_TICK_SECONDS, self._show_doing)
         if self._resume is not None:
             self.chat.resume(self._resume)
@@ -102,16 +108,16 @@ class ChatApp(App[None]):
     def typed(self, event: TextArea.Changed) -> None:
         """Show the commands that the text may become."""
         commands = fitting(event.text_area.text)
-        shown = self.query_one("#commands", Static)
         width = max((len(command.usage) for command in commands), default=0)
-        shown.update(Content("\n".join(f"{each.usage:<{width}}  {each.does}" for each in commands)))
-        shown.display = bool(commands)
+        lines = (f"{each.usage:<{width}}  {each.does}" for each in commands)
+        self._commands.update(Content("\n".join(lines)))
+        self._commands.display = bool(commands)
 
     @on(Question.Answered)
     def answered(self, event: Question.Answered) -> None:
         """Tell the agent, and go on with the next question, or with typing."""
         self._run(self.chat.answer(event.session_id, event.asked, allow=event.allow))
-        (self.talk.open_question() or self.query_one(Prompt)).focus()
+        (self.talk.open_question() or self._prompt).focus()
 
     def on_resize(self, event: Resize) -> None:
         """The bar is as wide as there is room."""
@@ -165,7 +171,7 @@ class ChatApp(App[None]):
     def show_question(self, session_id: int, asked: PermissionAsked) -> None:
         """The agent waits; whoever is typing is not disturbed."""
         question = self.talk.show_question(session_id, asked)
-        if not self.query_one(Prompt).text:
+        if not self._prompt.text:
             question.focus()
         self._show_doing()
 
@@ -180,15 +186,16 @@ class ChatApp(App[None]):
     def end_part(self) -> None:
         """What comes next is something else."""
         self.talk.end_part()
-        if isinstance(self.focused, Question) or self.focused is None:
-            self.query_one(Prompt).focus()
+        if self.talk.is_attached and (self.focused is None or isinstance(self.focused, Question)):
+            self._prompt.focus()
 
     def show_state(self) -> None:
         """Who is spoken to, what is under way, what waits, what was used."""
-        self.query_one("#head", Static).update(self._head())
-        waiting = self.query_one("#waiting", Static)
-        waiting.update(Content(_waiting(self.chat.waiting)))
-        waiting.display = bool(self.chat.waiting)
+        if not self.talk.is_attached:
+            return  # the screen is gone already
+        self._head.update(self._who_and_where())
+        self._waiting.update(Content(_waiting(self.chat.waiting)))
+        self._waiting.display = bool(self.chat.waiting)
         self._show_doing()
         self._show_usage(self.size.width)
 
@@ -255,7 +262,7 @@ class ChatApp(App[None]):
         if session_id is not None:
             self.chat.resume(session_id)
 
-    def _head(self) -> Content:
+    def _who_and_where(self) -> Content:
         session = self.chat.session
         if session is None:
             parts = [self._who(), "new session"]
@@ -273,21 +280,20 @@ class ChatApp(App[None]):
         return _on(name, profile.backend or "no back end")
 
     def _show_doing(self) -> None:
-        doing, shown = self.chat.doing, self.query_one("#status", Static)
+        doing = self.chat.doing
         if self._is_leaving:
             doing = "leaving: what is under way is withdrawn"
         elif self.talk.open_question() is not None:
             doing = "it waits for your answer · Tab goes to the question · Escape stops it"
         seconds = int(time.monotonic() - self.chat.since)
         mark = "●" if seconds % 2 else "○"
-        shown.update(Content(f"{mark} {doing} · {seconds} s" if doing else ""))
-        shown.display = bool(doing)
+        self._status.update(Content(f"{mark} {doing} · {seconds} s" if doing else ""))
+        self._status.display = bool(doing)
 
     def _show_usage(self, width: int) -> None:
         policy = self._sessions.policy
-        self.query_one("#usage", Static).update(
-            usage_line(self.chat.usage, policy.limits.context_share, width - 6, automatic=policy.auto_handoff)
-        )
+        limit, automatic = policy.limits.context_share, policy.auto_handoff
+        self._usage.update(usage_line(self.chat.usage, limit, width - 6, automatic=automatic))
 
     def _run(self, act: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(act)

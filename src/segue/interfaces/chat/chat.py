@@ -105,6 +105,7 @@ class Chat:
         self._stage: Stage | None = None
         self._opening = ""
         self._cancelling = False
+        self._stopped = False
 
     @property
     def is_busy(self) -> bool:
@@ -187,6 +188,7 @@ class Chat:
             finally:
                 self._cancelling = False
         elif here is not None and self._stage is Stage.TAKEN:
+            self._stopped = True
             await self._sessions.stop(here.id)
         elif self._turn is not None:
             self._turn.cancel()
@@ -286,9 +288,8 @@ class Chat:
     async def _look_at(self, session_id: int) -> None:
         try:
             found = await self._sessions.show(session_id)
-        except SegueError as error:
-            self._face.show_note(_sentence(error), Tone.BAD)
-            return
+        except SegueError:
+            return  # whatever is wrong was told by what has just ended, or is by what comes next
         if self.session is not None and self.session.id == session_id:  # else it has handed over meanwhile
             self.session, self.usage = found, found.usage
 
@@ -310,7 +311,7 @@ class Chat:
 
     def _move(self, moved: Moved) -> None:
         """A handoff has come a stage further."""
-        self._stage = moved.stage
+        self._stage, self._stopped = moved.stage, False
         self.since = time.monotonic()
         self._face.end_part()
         match moved.stage:
@@ -344,7 +345,9 @@ class Chat:
             case HandedOff():
                 for line in outcome.refuted:
                     self._face.show_note(f"Not so, and the new session was told: {line}", Tone.BAD)
-                if outcome.problem is not None:
+                if self._stopped:
+                    self._face.show_note(STOPPED)
+                elif outcome.problem is not None:
                     self._face.show_note(
                         f"The new session has the handoff, but gave no answer: {outcome.problem}", Tone.BAD
                     )

@@ -52,6 +52,11 @@ class Streamed(Markdown):
             self._room -= len(text)
         self._coming += text
 
+    @property
+    def is_shown(self) -> bool:
+        """True if nothing has come since the last flush."""
+        return not self._coming
+
     async def flush(self) -> None:
         """Show what has come."""
         if self._coming and self.is_mounted:

@@ -106,6 +106,8 @@ class Talk(VerticalScroll, can_focus=False):
             self.show_note(message.error, Tone.PLAIN)
 
     def _add(self, part: Widget) -> None:
+        if not self.is_attached:
+            return  # the screen is gone already
         if self.children and isinstance(self.children[-1], ToolLine) and not isinstance(part, ToolLine):
             part.add_class("after-tools")
         self.mount(part)
