@@ -18,7 +18,9 @@ def test_from_a_question_through_a_handoff_to_the_successor_s_answer(repository:
     with in_terminal(repository, "helper", columns=80, rows=24) as terminal:
         terminal.sees("Your first message begins a session with helper on scripted.")
         terminal.type("Why is the button dead?\r")
-        terminal.sees("Why is the button dead?", "✔ run ls", "Hello. \ufffd]0;owned\ufffd\ufffd[2J", "session 1")
+        terminal.sees(
+            "Why is the button dead?", "✔ run ls", "Hello. \ufffd]0;owned\ufffd\ufffd[2J", "session 1"
+        )
         assert "owned" not in terminal.title
         terminal.type("/handoff the tests\r")
         terminal.sees("goal: Let the button work again.", "Ctrl+S uses it")

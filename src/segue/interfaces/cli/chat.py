@@ -6,14 +6,14 @@ import asyncio
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segue.domain.catalog import AUTO
-from segue.domain.errors import InvalidRequest
+from segue.domain.errors import BackendError, InvalidRequest
 from segue.interfaces.cli.parts import Parts, parts_of
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ async def _chat(parts: Parts, agent: str, folder: Path, resume: int | None) -> i
         with _leaving_on_signals(app):
             await app.run_async()
         await app.chat.close()
+        with suppress(BackendError):  # the session is in order; what could not be ended is found again
+            await segue.backends.rest()
         return app.chat.session.id if app.chat.session is not None else None
 
 
