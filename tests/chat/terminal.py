@@ -28,6 +28,7 @@ class Terminal:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self.exit_code: int | None = None
+        self._is_closed = False
 
     @property
     def screen(self) -> str:
@@ -59,11 +60,21 @@ class Terminal:
     def ends(self) -> int:
         """Wait until the program has ended; gives its exit code."""
         deadline = time.monotonic() + _PATIENCE
-        while self._read():
+        while not self._is_closed and self._read():
             assert time.monotonic() < deadline, f"it did not end:\n{self.screen}"
-        _, status = os.waitpid(self.pid, 0)
+        ended, status = os.waitpid(self.pid, os.WNOHANG)
+        while not ended:
+            assert time.monotonic() < deadline, "it did not end"
+            time.sleep(0.02)
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
         self.exit_code = os.waitstatus_to_exitcode(status)
         return self.exit_code
+
+    def close(self) -> None:
+        """Close the window."""
+        if not self._is_closed:
+            self._is_closed = True
+            os.close(self._master)
 
     def _read(self) -> bool:
         """Take what comes; false if the program has ended."""
@@ -94,4 +105,4 @@ def in_terminal(folder: Path, *arguments: str, columns: int = 100, rows: int = 3
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        os.close(master)
+        terminal.close()

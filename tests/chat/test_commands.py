@@ -56,7 +56,7 @@ FULL = Usage(input_tokens=1_200_000, context_tokens=160_000, context_window=200_
 @pytest.mark.parametrize(
     ("usage", "width", "text"),
     [
-        (None, 80, "context not reported"),
+        (None, 80, "context nothing used yet"),
         (Usage(input_tokens=950), 80, "context not reported · 950 tokens · cost not reported"),
         (Usage(context_tokens=1500), 80, "context 1.5k of a window that is not known · 0 tokens"),
         (FULL, 80, "███┃░"),
@@ -65,7 +65,7 @@ FULL = Usage(input_tokens=1_200_000, context_tokens=160_000, context_window=200_
     ],
 )
 def test_the_bar_says_what_is_known(usage: Usage | None, width: int, text: str) -> None:
-    assert text in usage_line(usage, 0.75, width, automatic=False).plain
+    assert text in usage_line(usage, 0.75, width, automatic=False, is_fresh=usage is None).plain
 
 
 @given(
@@ -190,6 +190,7 @@ async def test_sessions_are_resumed_chosen_and_begun_anew(tmp_path: Path) -> Non
         await desk.press("enter")
         await desk.sees("reviewer on scripted  session 2")
         await desk.rests()
+        await desk.sees("context not reported")
         await desk.send("/resume")
         await desk.sees("your sessions")
         await desk.press("escape")

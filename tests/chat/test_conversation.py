@@ -31,7 +31,7 @@ async def test_a_question_its_tool_calls_and_the_answer(tmp_path: Path) -> None:
     async with at_desk(tmp_path, agents) as desk:
         await desk.sees("Your first message begins a session with helper on scripted.", "new session")
         await desk.send("Mend the button.")
-        await desk.sees("It is mended.", "• first", "✔ run ls", "✔ run false (exit 1)")
+        await desk.sees("It is mended.", "• first", "✔ run ls", "✘ run false (exit 1)")
         screen = await desk.rests()
         assert screen.index("Mend the button.") < screen.index("run ls") < screen.index("It is mended.")
         assert "helper on scripted  session 1" in screen

@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.chat.terminal import in_terminal
 from tests.sessions.scripts import agent, write_catalog
 
@@ -36,7 +38,8 @@ def test_from_a_question_through_a_handoff_to_the_successor_s_answer(repository:
         assert "Traceback" not in terminal.screen
 
 
-def test_a_closed_terminal_ends_the_chat_and_what_it_runs(repository: Path) -> None:
+@pytest.mark.parametrize("how", ["signal", "closed"])
+def test_a_closed_terminal_ends_the_chat_and_what_it_runs(repository: Path, how: str) -> None:
     mark = repository / "pid"
     script = ["sh", "-c", f"echo $$ > {mark}; exec sleep 600"]
     write_catalog(repository, {"helper": agent({"say": "I begin."}, {"run": script})})
@@ -46,8 +49,12 @@ def test_a_closed_terminal_ends_the_chat_and_what_it_runs(repository: Path) -> N
         terminal.sees("I begin.", "working")
         while not (mark.exists() and mark.read_text().strip()):
             terminal.sees("working")
-        os.kill(terminal.pid, signal.SIGHUP)
-        assert terminal.ends() == 0
+        if how == "signal":
+            os.kill(terminal.pid, signal.SIGHUP)
+            assert terminal.ends() == 0
+        else:
+            terminal.close()
+            terminal.ends()
     assert not _lives(int(mark.read_text()))
 
 

@@ -292,8 +292,14 @@ class ChatApp(App[None]):
 
     def _show_usage(self, width: int) -> None:
         policy = self._sessions.policy
-        limit, automatic = policy.limits.context_share, policy.auto_handoff
-        self._usage.update(usage_line(self.chat.usage, limit, width - 6, automatic=automatic))
+        line = usage_line(
+            self.chat.usage,
+            policy.limits.context_share,
+            width - 6,
+            automatic=policy.auto_handoff,
+            is_fresh=not self.chat.has_reply,
+        )
+        self._usage.update(line)
 
     def _run(self, act: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(act)

@@ -96,6 +96,8 @@ class Chat:
         self.session: SessionView | Session | None = None
         """Where the conversation is; none until the first message."""
         self.usage: Usage | None = None
+        self.has_reply = False
+        """Whether the session has answered yet."""
         self.waiting: list[str] = []
         """Messages that are said when the turn has ended."""
         self.since = 0.0
@@ -150,6 +152,7 @@ class Chat:
         else:
             self.since = time.monotonic() if self._turn is None else self.since
             self._handoff = asyncio.create_task(self._hand_over(self.session.id, focus, to))
+            self._handoff.add_done_callback(self._report)
             self._face.show_state()
 
     def resume(self, session_id: int) -> None:
@@ -166,7 +169,8 @@ class Chat:
         except SegueError as error:
             self._face.show_note(str(error), Tone.BAD)
             return
-        self.who, self.session, self.usage = who or self.who, None, None
+        self.who, self.session = who or self.who, None
+        self.usage, self.has_reply = None, False
         self._face.show_note(f"A new session with {self.who} begins with your next message.", Tone.HANDOFF)
         self._face.show_state()
 
@@ -209,7 +213,14 @@ class Chat:
     def _begin(self, act: Coroutine[Any, Any, None]) -> None:
         self.since = time.monotonic()
         self._turn = asyncio.create_task(act)
+        self._turn.add_done_callback(self._report)
         self._face.show_state()
+
+    def _report(self, task: asyncio.Task[None]) -> None:
+        """What nobody has foreseen is told, too, and the chat goes on."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            what = f"{type(error).__name__}: {error}".removesuffix(": ")
+            self._face.show_note(f"This should not have happened, please report it: {what}", Tone.BAD)
 
     async def _talk(self, text: str) -> None:
         try:
@@ -241,8 +252,7 @@ class Chat:
         self._face.show_state()
         try:
             found = await self._sessions.resume(session_id)
-            self.session, self.usage, self.who = found, found.usage, found.name
-            self.working_dir = found.working_dir
+            self.session, self.who, self.working_dir = found, found.name, found.working_dir
             self._face.show_history(found)
         except asyncio.CancelledError:
             self._face.show_note(STOPPED)
@@ -292,6 +302,7 @@ class Chat:
             return  # whatever is wrong was told by what has just ended, or is by what comes next
         if self.session is not None and self.session.id == session_id:  # else it has handed over meanwhile
             self.session, self.usage = found, found.usage
+            self.has_reply = any(message.reply is not None for message in found.said)
 
     def _hear(self, event: SessionEvent) -> None:
         """Show what the agent does."""
@@ -323,7 +334,8 @@ class Chat:
                 self._face.show_note("Its handoff was checked, and it was asked to mend it.", Tone.HANDOFF)
             case Stage.TAKEN:
                 assert moved.successor is not None
-                self.session, self.usage, self.who = moved.successor, None, moved.successor.name
+                self.session, self.who = moved.successor, moved.successor.name
+                self.usage, self.has_reply = None, False
                 self._face.show_note(
                     f"New session {moved.successor.id} started with handoff context ({moved.reason})",
                     Tone.HANDOFF,

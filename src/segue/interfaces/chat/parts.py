@@ -40,6 +40,10 @@ class Streamed(Markdown):
         self._room = _MOST_SHOWN
         self._coming = ""
 
+    def on_mount(self) -> None:
+        """Words may have come before there was a place for them."""
+        self.call_later(self.flush)
+
     def add(self, words: str) -> None:
         """The next words; they are shown with the next flush."""
         text = calm(words)
@@ -120,7 +124,13 @@ class Question(Static, can_focus=True):
 
 
 def _tool_line(used: ToolUsed) -> Content:
-    code = f" (exit {used.exit_code})" if used.exit_code else ""
-    how = " (failed)" if used.state is ToolState.FAILED and not code else ""
     name, target = first_line(used.name, 40), first_line(used.target, _LONGEST_LINE)
-    return Content.assemble(_MARKS[used.state], " ", (name, "bold"), f" {target}".rstrip(), code, how)
+    how = ""
+    if _failed(used):
+        how = f" (exit {used.exit_code})" if used.exit_code else " (failed)"
+    mark = _MARKS[ToolState.FAILED if _failed(used) else used.state]
+    return Content.assemble(mark, " ", (name, "bold"), f" {target}".rstrip(), how)
+
+
+def _failed(used: ToolUsed) -> bool:
+    return used.state is ToolState.FAILED or bool(used.exit_code)

@@ -18,6 +18,9 @@ from segue.domain.handing_over import problems_that_count
 from segue.domain.handoff import check_handoff, extract_handoff
 from segue.interfaces.chat.text import calm, first_line
 
+_HASTE_SECONDS = 0.5
+"""Keys so soon after the draft came up were meant for something else."""
+
 
 class DraftScreen(ModalScreen[str | None]):
     """A handoff, to be read and changed before it is used."""
@@ -35,13 +38,14 @@ class DraftScreen(ModalScreen[str | None]):
         """The text between what it is and what is wrong with it."""
         with Vertical(id="draft") as box:
             box.border_title = "the handoff, to be read and changed"
-            yield TextArea(self._draft, id="draft-text", show_line_numbers=False, compact=True)
+            yield TextArea(self._draft, id="draft-text", compact=True, read_only=True)
             yield Static(id="draft-problems")
             yield Static("Ctrl+S uses it · Escape cancels the handoff", id="draft-keys")
 
     def on_mount(self) -> None:
         """Begin to edit."""
         self.query_one(TextArea).focus()
+        self.set_timer(_HASTE_SECONDS, self._let_type)
         self.on_text_area_changed()
 
     def on_text_area_changed(self) -> None:
@@ -57,6 +61,9 @@ class DraftScreen(ModalScreen[str | None]):
     def action_cancel(self) -> None:
         """Do not hand over."""
         self.dismiss(None)
+
+    def _let_type(self) -> None:
+        self.query_one(TextArea).read_only = False
 
     def _problems(self) -> str:
         found = extract_handoff(self.query_one(TextArea).text).handoff

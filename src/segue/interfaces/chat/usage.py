@@ -10,22 +10,24 @@ _NOT_REPORTED = "not reported"
 _WIDEST = 40
 
 
-def usage_line(usage: Usage | None, limit: float | None, width: int, *, automatic: bool) -> Content:
+def usage_line(
+    usage: Usage | None, limit: float | None, width: int, *, automatic: bool, is_fresh: bool = False
+) -> Content:
     """The usage of a session in one line, as wide as there is room."""
     if usage is None:
-        return Content.assemble(("context ", "$text-muted"), _NOT_REPORTED)
+        return Content("context nothing used yet" if is_fresh else f"context {_NOT_REPORTED}")
     facts = f" {_context(usage)} · {_short(usage.total_tokens)} tokens · {_cost(usage)}"
     room = width - len("context ") - len(facts)
     share = usage.context_share
     if share is None or room < 8:
-        return Content.assemble(("context", "$text-muted"), facts)
+        return Content.assemble("context", facts)
     cells = min(room, _WIDEST)
     note = f" · {'hands over' if automatic else 'limit'} {limit:.0%}" if limit is not None else ""
     if room - cells >= len(note):
         facts += note
     elif room - len(note) >= 16:
         facts, cells = facts + note, room - len(note)
-    return Content.assemble(("context ", "$text-muted"), *_bar(share, limit, cells), facts)
+    return Content.assemble("context ", *_bar(share, limit, cells), facts)
 
 
 def _bar(share: float, limit: float | None, cells: int) -> list[tuple[str, str]]:
@@ -41,7 +43,7 @@ def _bar(share: float, limit: float | None, cells: int) -> list[tuple[str, str]]
         elif cell < filled:
             parts.append(("█", colour))
         else:
-            parts.append(("░", "$text-disabled"))
+            parts.append(("░", "$secondary"))
     return parts
 
 
