@@ -50,11 +50,10 @@ def test_a_closed_terminal_ends_the_chat_and_what_it_runs(repository: Path, how:
         while not (mark.exists() and mark.read_text().strip()):
             terminal.sees("working")
         if how == "signal":
-            os.kill(terminal.pid, signal.SIGHUP)
-            assert terminal.ends() == 0
+            os.kill(terminal.pid, signal.SIGTERM)
         else:
             terminal.close()
-            terminal.ends()
+        assert terminal.ends() == 0
     assert not _lives(int(mark.read_text()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -69,11 +70,26 @@ async def _chat(parts: Parts, agent: str, folder: Path, resume: int | None) -> i
 @contextmanager
 def _leaving_on_signals(app: ChatApp) -> Iterator[None]:
     """A terminal that is closed, or a polite kill, ends the chat as Ctrl-Q does."""
-    loop, numbers = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGHUP)
-    for number in numbers:
-        loop.add_signal_handler(number, app.leave)
+    loop = asyncio.get_running_loop()
+
+    def hang_up(*_: object) -> None:
+        _let_go_of_terminal()
+        loop.call_soon_threadsafe(app.leave)
+
+    loop.add_signal_handler(signal.SIGTERM, app.leave)
+    # Not the loop's own: it must come before the SIGCONT that follows it, which would draw the screen anew.
+    before = signal.signal(signal.SIGHUP, hang_up)
     try:
         yield
     finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGHUP, before)
+
+
+def _let_go_of_terminal() -> None:
+    """The terminal is gone: whoever still wrote to it would wait for ever."""
+    signal.signal(signal.SIGCONT, lambda *_: None)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
