@@ -19,6 +19,8 @@ from segue.interfaces.chat.parts import Streamed
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.sessions.scripts import write_catalog
 
+GATE = {"run": ["sh", "-c", "until test -e ../go; do sleep 0.02; done"]}
+"""An action that waits until the test lets the agent go on."""
 _TEXT = re.compile(r'<text[^>]*? x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', re.DOTALL)
 _CELL = 12.2
 _PATIENCE = 20.0
@@ -50,6 +52,10 @@ class Desk:
     def screen(self) -> str:
         """What can be read now."""
         return shown(self.app)
+
+    def let_go(self) -> None:
+        """Open the gate."""
+        Path(self.app.chat.working_dir, "..", "go").touch()
 
     async def paste(self, text: str) -> None:
         """Put a text where the cursor is, as terminals do."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from segue.domain.sessions import MessageStatus
-from tests.chat.desk import at_desk
+from tests.chat.desk import GATE, at_desk
 from tests.sessions.scripts import agent, until
 
 pytestmark = pytest.mark.usefixtures("repository")
@@ -88,10 +88,11 @@ async def test_a_question_for_permission_is_answered_with_a_key(tmp_path: Path, 
 
 
 async def test_who_is_typing_answers_nothing_by_chance(tmp_path: Path) -> None:
-    agents = {"helper": agent({"delay": 0.3}, {"ask": "rm -rf build"})}
+    agents = {"helper": agent(GATE, {"ask": "rm -rf build"})}
     async with at_desk(tmp_path, agents) as desk:
         await desk.send("Clean up.")
         await desk.press(*"why")
+        desk.let_go()
         await desk.sees("It asks for permission: rm -rf build")
         await desk.pilot.pause(0.5)
         await desk.press("y")
@@ -114,6 +115,15 @@ async def test_escape_stops_the_turn_and_the_session_answers(tmp_path: Path) -> 
         assert [each.status for each in said] == [MessageStatus.CANCELLED, MessageStatus.REPLIED]
 
 
+async def test_enter_and_escape_at_once_leave_the_chat_free(tmp_path: Path) -> None:
+    async with at_desk(tmp_path, SLOW) as desk:
+        desk.app.chat.say("Slow, please.")
+        await desk.app.chat.escape()
+        await desk.rests()
+        await desk.send("Hi.")
+        await desk.sees("Hello.")
+
+
 async def test_escape_with_nothing_under_way_does_nothing(tmp_path: Path) -> None:
     async with at_desk(tmp_path, SLOW) as desk:
         await desk.paste("not lost")
@@ -124,11 +134,12 @@ async def test_escape_with_nothing_under_way_does_nothing(tmp_path: Path) -> Non
 
 
 async def test_what_is_typed_meanwhile_waits_visibly_and_is_said_then(tmp_path: Path) -> None:
-    agents = {"helper": agent({"delay": 0.5}, {"say": "Done."})}
+    agents = {"helper": agent(GATE, {"say": "Done."})}
     async with at_desk(tmp_path, agents) as desk:
         await desk.send("First.")
         await desk.send("Second.")
         await desk.sees("waits: Second.")
+        desk.let_go()
         await until(lambda: len(desk.backend.received["helper"]) == 2)
         assert "waits:" not in await desk.rests()
         assert [text.strip() for text in desk.backend.received["helper"]] == ["First.", "Second."]

@@ -9,7 +9,7 @@ from textual.widgets import TextArea
 
 from segue.domain.sessions import MessageStatus
 from segue.testing import ScriptedBackend
-from tests.chat.desk import Desk, at_desk
+from tests.chat.desk import GATE, Desk, at_desk
 from tests.sessions.scripts import ASKED, GIVEN, HANDOFF, agent, documents, until
 
 pytestmark = pytest.mark.usefixtures("repository")
@@ -54,6 +54,19 @@ async def test_the_draft_can_be_changed_and_only_a_handoff_can_be_used(tmp_path:
         await desk.press("ctrl+s")
         await desk.sees("I go on from there.")
         assert "Let the [red]lamp[/] shine." in desk.backend.received["helper"][-1]
+
+
+async def test_a_draft_does_not_drive_the_screen_and_is_used_as_it_was(tmp_path: Path) -> None:
+    turned = HANDOFF.replace("the dead button", "the dead \u202e button")
+    async with at_desk(tmp_path, {"helper": agent(asked=[{"say": turned}])}) as desk:
+        await talked(desk)
+        await desk.send("/handoff")
+        screen = await desk.sees("the dead \ufffd button", "Ctrl+S uses it")
+        assert "\u202e" not in screen
+        await desk.press("ctrl+s")
+        await desk.rests()
+        (handoff,) = (await desk.segue.sessions.show(1)).handoffs
+        assert "the dead \u202e button" in handoff.content_md
 
 
 async def test_escape_in_the_draft_cancels_the_handoff(tmp_path: Path) -> None:
@@ -171,13 +184,15 @@ async def test_the_first_escape_is_for_the_handoff_the_second_for_the_turn(tmp_p
 
 
 async def test_a_handoff_waits_for_the_turn_and_drops_what_waits(tmp_path: Path) -> None:
-    agents = {"helper": agent(Slow=[{"delay": 0.6}, {"say": "At last."}])}
+    agents = {"helper": agent(Slow=[GATE, {"say": "At last."}])}
     async with at_desk(tmp_path, agents) as desk:
         await talked(desk)
         await desk.send("Slow, please.")
         await desk.send("This one is dropped.")
         await desk.sees("waits: This one is dropped.")
         await desk.send("/handoff")
+        await desk.sees("the handoff comes after it")
+        desk.let_go()
         await desk.sees("Ctrl+S uses it")
         await desk.press("ctrl+s")
         screen = await desk.sees("Dropped at the handoff", "I go on from there.")

@@ -65,9 +65,12 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("no_agents")
 def test_what_cannot_begin_is_one_sentence(repository: Path) -> None:
     write_catalog(repository, {"helper": agent()})
     for arguments, code, words in (
+        ((), 1, "no agent program was found."),
+        (("helper", "--resume", "7"), 2, "leave the other one out"),
         (("helpre",), 2, 'Did you mean "helper"'),
         (("--resume", "7"), 1, "no session 7"),
         (("helper", "-C", "nowhere"), 2, "does not exist"),

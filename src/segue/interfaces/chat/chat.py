@@ -217,10 +217,13 @@ class Chat:
         self._face.show_state()
 
     def _report(self, task: asyncio.Task[None]) -> None:
-        """What nobody has foreseen is told, too, and the chat goes on."""
+        """However a task ends, the chat goes on; what nobody has foreseen is told, too."""
+        self._turn = None if self._turn is task else self._turn
+        self._handoff = None if self._handoff is task else self._handoff
         if not task.cancelled() and (error := task.exception()) is not None:
             what = f"{type(error).__name__}: {error}".removesuffix(": ")
             self._face.show_note(f"This should not have happened, please report it: {what}", Tone.BAD)
+        self._face.show_state()
 
     async def _talk(self, text: str) -> None:
         try:

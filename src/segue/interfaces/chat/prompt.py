@@ -14,8 +14,19 @@ from segue.interfaces.chat.text import calm
 _NEW_LINE = ("ctrl+j", "shift+enter", "alt+enter")
 
 
-class Prompt(TextArea):
-    """A text area that sends on Enter."""
+class CalmArea(TextArea):
+    """A text area into which nothing is pasted that drives the screen."""
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """What is pasted stays whole, whatever lines it has."""
+        event.stop()
+        event.prevent_default()
+        if not self.read_only and (found := self._replace_via_keyboard(calm(event.text), *self.selection)):
+            self.move_cursor(found.end_location)
+
+
+class Prompt(CalmArea):
+    """Sends on Enter."""
 
     class Sent(Message):
         """The user has said something, or called a command."""
@@ -52,14 +63,6 @@ class Prompt(TextArea):
         if self._takes(event.key):
             event.stop()
             event.prevent_default()
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        """What is pasted stays whole, whatever lines it has; it only may not drive the screen."""
-        event.stop()
-        event.prevent_default()
-        found = self._replace_via_keyboard(calm(event.text), *self.selection)
-        if found is not None:
-            self.move_cursor(found.end_location)
 
     def _takes(self, key: str) -> bool:
         """Do what a key means here; false if it means nothing special."""

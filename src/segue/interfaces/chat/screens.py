@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from segue.application.session_views import SessionView
 from segue.domain.handing_over import problems_that_count
 from segue.domain.handoff import check_handoff, extract_handoff
+from segue.interfaces.chat.prompt import CalmArea
 from segue.interfaces.chat.text import calm, first_line
 
 _HASTE_SECONDS = 0.5
@@ -32,13 +33,13 @@ class DraftScreen(ModalScreen[str | None]):
 
     def __init__(self, draft: str) -> None:
         super().__init__()
-        self._draft = draft
+        self._draft, self._shown = draft, calm(draft)
 
     def compose(self) -> ComposeResult:
         """The text between what it is and what is wrong with it."""
         with Vertical(id="draft") as box:
             box.border_title = "the handoff, to be read and changed"
-            yield TextArea(self._draft, id="draft-text", compact=True, read_only=True)
+            yield CalmArea(self._shown, id="draft-text", compact=True, read_only=True)
             yield Static(id="draft-problems")
             yield Static("Ctrl+S uses it · Escape cancels the handoff", id="draft-keys")
 
@@ -56,7 +57,7 @@ class DraftScreen(ModalScreen[str | None]):
         """Use it as it stands, if it is a handoff."""
         text = self.query_one(TextArea).text
         if extract_handoff(text).handoff is not None:
-            self.dismiss(text)
+            self.dismiss(self._draft if text == self._shown else text)
 
     def action_cancel(self) -> None:
         """Do not hand over."""

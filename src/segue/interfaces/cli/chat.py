@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def chat(
     context: typer.Context,
     agent: Annotated[
-        str, typer.Argument(help="An agent of the catalog, or a back end; auto is the first that is found.")
-    ] = AUTO,
+        str | None,
+        typer.Argument(help="An agent of the catalog, or a back end; the first that is found if left out."),
+    ] = None,
     directory: Annotated[
         str | None, typer.Option("--directory", "-C", help="Folder to work in; this one if left out.")
     ] = None,
@@ -38,13 +39,15 @@ def chat(
         raise InvalidRequest(
             "segue chat needs a terminal; for scripts there are `segue session start` and `segue session say`"
         )
+    if agent is not None and resume is not None:
+        raise InvalidRequest("--resume goes on with the session's own agent: leave the other one out")
     folder = Path(directory or ".").expanduser().resolve()
     if not folder.is_dir():
         raise InvalidRequest(f"the working directory {folder} does not exist")
     from segue.interfaces.cli.logs import send_logs_to_nobody
 
     send_logs_to_nobody()
-    left_in = asyncio.run(_chat(parts_of(context), agent, folder, resume))
+    left_in = asyncio.run(_chat(parts_of(context), agent or AUTO, folder, resume))
     if left_in is not None:
         typer.echo(f"session {left_in} stays: segue chat --resume {left_in}")
 
@@ -55,7 +58,8 @@ async def _chat(parts: Parts, agent: str, folder: Path, resume: int | None) -> i
         if resume is not None:
             await segue.sessions.show(resume)
         else:
-            segue.sessions.profile(agent, str(folder))
+            name, profile = segue.sessions.profile(agent, str(folder))
+            segue.backends.get(profile.backend, name)
         from segue.interfaces.chat.app import ChatApp
 
         app = ChatApp(segue, who=agent, working_dir=str(folder), resume=resume)
