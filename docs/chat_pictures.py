@@ -22,7 +22,7 @@ from segue.interfaces.chat.app import ChatApp
 from segue.testing import ScriptedBackend, build_test_segue
 
 IMAGES = Path(__file__).parent / "images"
-SIZE = (100, 34)
+SIZE = (100, 28)
 _CELL = 12.2
 _BLANKS = re.compile(r'(<text[^>]*? x=")([\d.]+)("[^>]*? textLength=")([\d.]+)("[^>]*>)((?:&#160;)+)')
 

@@ -73,11 +73,11 @@ class ToolLine(Static):
     """A tool call in one line, with how far it has come."""
 
     def __init__(self, used: ToolUsed) -> None:
-        super().__init__(_tool_line(used), classes=used.state)
+        super().__init__(_tool_line(used), classes=_state(used))
 
     def advance(self, used: ToolUsed) -> None:
         """It has come further."""
-        self.set_classes(used.state)
+        self.set_classes(_state(used))
         self.update(_tool_line(used))
 
 
@@ -125,12 +125,12 @@ class Question(Static, can_focus=True):
 
 def _tool_line(used: ToolUsed) -> Content:
     name, target = first_line(used.name, 40), first_line(used.target, _LONGEST_LINE)
-    how = ""
-    if _failed(used):
+    state, how = _state(used), ""
+    if state is ToolState.FAILED:
         how = f" (exit {used.exit_code})" if used.exit_code else " (failed)"
-    mark = _MARKS[ToolState.FAILED if _failed(used) else used.state]
-    return Content.assemble(mark, " ", (name, "bold"), f" {target}".rstrip(), how)
+    return Content.assemble(_MARKS[state], " ", (name, "bold"), f" {target}".rstrip(), how)
 
 
-def _failed(used: ToolUsed) -> bool:
-    return used.state is ToolState.FAILED or bool(used.exit_code)
+def _state(used: ToolUsed) -> ToolState:
+    """How far it has come; a command that ended badly has failed, whatever its agent calls that."""
+    return ToolState.FAILED if used.exit_code else used.state
