@@ -54,9 +54,12 @@ def draw(screen: pyte.Screen, path: Path, title: str) -> None:
             line.append("".join(cell.data for cell in run), style)
         line.rstrip()
         console.print(line, no_wrap=True, overflow="crop")
-    picture = console.export_svg(title=title)
-    # The reader's own font will do: a picture must not fetch one from elsewhere.
-    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL), encoding="utf-8")
+    path.write_text(without_fonts(console.export_svg(title=title)), encoding="utf-8")
+
+
+def without_fonts(picture: str) -> str:
+    """The reader's own font will do: a picture must not fetch one from elsewhere."""
+    return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
 
 
 def _style(cell: pyte.screens.Char) -> Style:

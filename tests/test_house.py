@@ -26,6 +26,7 @@ HEAVY = (
     "mcp",
     "httpx",
     "psutil",
+    "textual",
     "splintr",
     "pydantic_settings",
 )

@@ -182,7 +182,6 @@ def session_policy(settings: Settings) -> SessionPolicy:
     return SessionPolicy(
         auto_handoff=settings.auto_handoff,
         limits=handoff_limits(settings),
-        backend_options=settings.backend_options,
     )
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from segue.adapters.backends.claude_stream import ClaudeReader
 from segue.adapters.backends.claude_windows import Windows
 
-INIT = {"type": "system", "subtype": "init", "model": "opus"}
-WORDS = {
+INIT: dict[str, Any] = {"type": "system", "subtype": "init", "model": "opus"}
+WORDS: dict[str, Any] = {
     "type": "assistant",
     "session_id": "s",
     "message": {"id": "m1", "content": [], "usage": {"input_tokens": 700, "output_tokens": 1}},
 }
-RESULT = {"type": "result", "result": "Done.", "modelUsage": {"opus": {"contextWindow": 1000}}}
+RESULT: dict[str, Any] = {"type": "result", "result": "Done.", "modelUsage": {"opus": {"contextWindow": 1000}}}
 
 
-def share(windows: Windows, *lines: dict[str, object]) -> float | None:
+def share(windows: Windows, *lines: dict[str, Any]) -> float | None:
     """How full the context is after these lines."""
     reader = ClaudeReader(windows)
     for line in lines:

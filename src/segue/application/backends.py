@@ -248,6 +248,9 @@ class AgentBackend(ABC):
         """Sessions that left something on this machine, by reference; empty if it keeps nothing here."""
         return ()
 
+    async def rest(self) -> None:  # noqa: B027  # may do nothing
+        """Nobody speaks here for a while: end what only waits. Sessions stay, and are joined again."""
+
     async def shutdown(self) -> None:  # noqa: B027  # may do nothing
         """Segue stops: let go of what lives in this process, leave what can live on."""
 
@@ -270,6 +273,10 @@ class Backends(ABC):
     @abstractmethod
     def states(self) -> Mapping[str, str]:
         """Back end -> `ready` or `in use`."""
+
+    @abstractmethod
+    async def rest(self) -> None:
+        """Let every back end that was used end what only waits."""
 
     @abstractmethod
     async def shutdown(self) -> None:

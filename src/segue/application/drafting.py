@@ -32,7 +32,9 @@ class Draft:
     evidence: Evidence | None
 
 
-async def draft(ask: Ask, look: Look, *, focus: str = "") -> Draft:
+async def draft(
+    ask: Ask, look: Look, *, focus: str = "", on_mending: Callable[[], None] = lambda: None
+) -> Draft:
     """Ask for a handoff; one that is bad, or says what is not so, may be mended once. `NoHandoff` if none."""
     reply = await ask(question(focus))
     if not reply.strip():
@@ -40,6 +42,7 @@ async def draft(ask: Ask, look: Look, *, focus: str = "") -> Draft:
     evidence = await look()
     examined = await examine(reply, evidence)
     if _is_bad(examined) or examined.refuted:
+        on_mending()
         mended = await _mend(ask, examined)
         if mended is not None:
             evidence = await look()

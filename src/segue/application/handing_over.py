@@ -18,6 +18,7 @@ from segue.application.handoff_outcomes import (
     HandoffFailed,
     Outcome,
     Progress,
+    Stage,
     Wanted,
 )
 from segue.application.ports import NewHandoff
@@ -88,11 +89,13 @@ class HandingOver:
             return HandoffFailed(session_id=session.id, why=str(error))
 
     async def _prepare(self, session: Session, wanted: Wanted) -> _Ready:
+        wanted.tell(Stage.ASKED, session)
         try:
             made = await draft(
                 lambda text: self._ask(session, text, wanted),
                 lambda: self._evidence(session),
                 focus=wanted.focus,
+                on_mending=lambda: wanted.tell(Stage.MENDING, session),
             )
         except NoHandoff as error:
             raise _failed(session, str(error)) from None
@@ -166,6 +169,7 @@ class HandingOver:
             raise
         progress.is_fact = True
         await unbroken(self._clear_queue(session, successor))
+        wanted.tell(Stage.TAKEN, session, successor)
         reply, problem = await self._first_reply(successor, first, wanted)
         return HandedOff(
             session_id=session.id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from segue.application.talking import OnEvent
 from segue.domain.catalog import AgentProfile
@@ -63,6 +64,32 @@ class HandoffFailed:
 Outcome = HandedOff | Compacted | HandoffCancelled | HandoffFailed
 
 
+class Stage(StrEnum):
+    """How far a handoff has come."""
+
+    ASKED = "asked"
+    """The session writes it; whatever is told next belongs to it."""
+    MENDING = "mending"
+    """The session writes it once more: there was something wrong with it."""
+    TAKEN = "taken"
+    """The successor has it; whatever is told next is its first reply."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moved:
+    """A handoff has come a stage further."""
+
+    stage: Stage
+    session_id: int
+    reason: Reason
+    is_automatic: bool
+    successor: Session | None = None
+
+
+OnMove = Callable[[Moved], None]
+"""Is told how far a handoff has come, in the order of what the agent does."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
     """What is asked for."""
@@ -74,7 +101,21 @@ class Wanted:
     model: str | None
     edit: Edit | None = None
     on_event: OnEvent | None = None
+    on_move: OnMove | None = None
     automatic: bool = False
+
+    def tell(self, stage: Stage, session: Session, successor: Session | None = None) -> None:
+        """The handoff of this session has come a stage further."""
+        if self.on_move is not None:
+            self.on_move(
+                Moved(
+                    stage=stage,
+                    session_id=session.id,
+                    reason=self.reason,
+                    is_automatic=self.automatic,
+                    successor=successor,
+                )
+            )
 
 
 @dataclass(slots=True)

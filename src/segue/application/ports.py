@@ -14,7 +14,7 @@ from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
 from segue.domain.audit import AuditEntry, AuditKind
-from segue.domain.catalog import Catalog, Plan
+from segue.domain.catalog import AgentProfile, Catalog, Plan
 from segue.domain.pipeline import Lease, Pipeline
 from segue.domain.sessions import Reason
 from segue.domain.workspace import WorkspaceChoice
@@ -33,15 +33,15 @@ class CatalogSource(Protocol):
 
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
-        ...
 
     def problem(self, working_dir: str | None = None) -> str | None:
         """What is wrong with the files now, or none."""
-        ...
 
     def why_backend(self, agent_name: str, working_dir: str | None = None) -> str:
         """Why an agent has its back end, in a few words."""
-        ...
+
+    def without_profile(self, backend: str) -> AgentProfile:
+        """An agent on a back end as it is; `auto` for the default back end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

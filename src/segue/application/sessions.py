@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from segue.application.handing_over import HandingOver
@@ -16,6 +14,7 @@ from segue.application.handoff_outcomes import (
     HandedOff,
     HandoffCancelled,
     HandoffFailed,
+    OnMove,
     Outcome,
     Progress,
     Wanted,
@@ -25,7 +24,7 @@ from segue.application.saying import Saying
 from segue.application.session_ports import NewSession
 from segue.application.session_views import Lineage, SessionDetail, SessionPage
 from segue.application.talking import OnEvent, Talking, unbroken
-from segue.domain.catalog import AgentProfile
+from segue.domain.catalog import AUTO, AgentProfile
 from segue.domain.errors import (
     BackendError,
     BackendUnavailable,
@@ -55,11 +54,10 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionPolicy:
-    """When sessions hand themselves over, and what a back end without a profile is given."""
+    """When sessions hand themselves over."""
 
     auto_handoff: bool = False
     limits: HandoffLimits = field(default_factory=HandoffLimits)
-    backend_options: Mapping[str, Mapping[str, Any]] | None = None
 
 
 @dataclass(slots=True)
@@ -87,15 +85,15 @@ class Sessions:
         self._clock = talking.clock
         self._handing_over = handing_over
         self._catalog = catalog
-        self._policy = policy or SessionPolicy()
+        self.policy = policy or SessionPolicy()
         self._handing: dict[int, _Handing] = {}
 
     async def start(
         self, who: str, *, working_dir: str | None = None, model: str | None = None, title: str = ""
     ) -> SessionDetail:
-        """Begin a session with an agent profile, or with a back end as it is."""
+        """Begin a session with an agent profile, or with a back end as it is; `auto` is the default one."""
         folder = _folder(working_dir)
-        name, profile = self._profile(who, folder)
+        name, profile = self.profile(who, folder)
         backend_name, backend = self._talking.backends.get(profile.backend, name)
         new = NewSession(
             name=name,
@@ -131,6 +129,7 @@ class Sessions:
         *,
         message_id: str | None = None,
         on_event: OnEvent | None = None,
+        on_move: OnMove | None = None,
         auto_handoff: bool | None = None,
     ) -> Answer:
         """Say something and wait for the reply. The same message id again gives the same reply.
@@ -144,8 +143,15 @@ class Sessions:
             raise InvalidRequest(f"a message id has 1 to {_LONGEST_ID} characters")
         said = await self._saying.say(session_id, text, message_id or uuid4().hex, on_event)
         answer = Answer(session_id=session_id, message_id=said.message_id, reply=said.reply or "")
-        automatic = self._policy.auto_handoff if auto_handoff is None else auto_handoff
-        return await self._hand_over_while_full(answer, on_event) if automatic else answer
+        automatic = self.policy.auto_handoff if auto_handoff is None else auto_handoff
+        return await self._hand_over_while_full(answer, on_event, on_move) if automatic else answer
+
+    async def stop(self, session_id: int) -> bool:
+        """Stop what the agent of a session is at; whoever waits for its reply is told so.
+
+        False if it is at nothing. To stop a handoff there is `cancel`.
+        """
+        return await self._talking.stop(session_id)
 
     async def resume(self, session_id: int) -> SessionDetail:
         """Make a session usable again that an earlier process opened, or that has handed over."""
@@ -199,6 +205,7 @@ class Sessions:
         in_place: bool = False,
         edit: Edit | None = None,
         on_event: OnEvent | None = None,
+        on_move: OnMove | None = None,
     ) -> Outcome:
         """Let a session write down what it knows, and go on in a new one with that.
 
@@ -207,10 +214,17 @@ class Sessions:
         known, session = _known(reason), await self._saying.open_one(session_id)
         name, profile, model = session.name, session.profile, session.model
         if to is not None:
-            name, profile = self._profile(to, session.working_dir)
+            name, profile = self.profile(to, session.working_dir)
             model = profile.model
         wanted = Wanted(
-            reason=known, focus=focus, name=name, profile=profile, model=model, edit=edit, on_event=on_event
+            reason=known,
+            focus=focus,
+            name=name,
+            profile=profile,
+            model=model,
+            edit=edit,
+            on_event=on_event,
+            on_move=on_move,
         )
         return await self._hand_off(session_id, wanted, in_place=in_place)
 
@@ -223,9 +237,13 @@ class Sessions:
         await asyncio.wait({handing.task})
         return handing.task.cancelled()
 
-    async def _hand_over_while_full(self, answer: Answer, on_event: OnEvent | None) -> Answer:
+    async def _hand_over_while_full(
+        self, answer: Answer, on_event: OnEvent | None, on_move: OnMove | None
+    ) -> Answer:
         """Hand over for as long as a limit is reached; what brings nothing new ends it."""
         while (reason := await self._reached(answer.session_id)) is not None:
+            if self.is_handing_off(answer.session_id):
+                break  # somebody asked for it already
             session = await self._saying.open_one(answer.session_id)
             wanted = Wanted(
                 reason=reason,
@@ -233,6 +251,7 @@ class Sessions:
                 profile=session.profile,
                 model=session.model,
                 on_event=on_event,
+                on_move=on_move,
                 automatic=True,
             )
             outcome = await self._hand_off(session.id, wanted)
@@ -249,7 +268,7 @@ class Sessions:
             session = await work.sessions.get(session_id)
             said = await work.sessions.messages(session_id)
         turns = sum(message.status is MessageStatus.REPLIED for message in said)
-        return self._policy.limits.reached(session.usage, turns, session.started_at, self._clock.now())
+        return self.policy.limits.reached(session.usage, turns, session.started_at, self._clock.now())
 
     async def _hand_off(self, session_id: int, wanted: Wanted, *, in_place: bool = False) -> Outcome:
         if session_id in self._handing:
@@ -301,16 +320,20 @@ class Sessions:
             await work.sessions.remove(session.id)
             await work.commit()
 
-    def _profile(self, who: str, folder: str) -> tuple[str, AgentProfile]:
-        """An agent profile by its name, or a back end as it is."""
+    def names(self, working_dir: str) -> tuple[str, ...]:
+        """The agents and back ends that a session can be begun with in a folder."""
+        return tuple(sorted({*self._catalog.load(working_dir).agents, *self._talking.backends.states()}))
+
+    def profile(self, who: str, folder: str) -> tuple[str, AgentProfile]:
+        """An agent profile by its name, or a back end as it is; `auto` is the default one."""
         agents = self._catalog.load(folder).agents
         if who in agents:
             return who, agents[who]
         known = self._talking.backends.states()
-        if who not in known:
+        if who not in known and who != AUTO:
             raise UnknownName("agent or back end", who, {*agents, *known})
-        options = dict((self._policy.backend_options or {}).get(who, {}))
-        return who, AgentProfile(backend=who, options=options)
+        profile = self._catalog.without_profile(who)
+        return profile.backend or who, profile
 
 
 def _folder(name: str | None) -> str:

@@ -16,13 +16,14 @@ from segue.application.backends import (
     Backends,
     Message,
     PermissionAsked,
+    Said,
     SessionEvent,
     SessionRequest,
 )
 from segue.application.endings import Limits
 from segue.application.ports import Clock, Database
 from segue.application.session_ports import NewMessage
-from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
+from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, TurnStopped
 from segue.domain.handoff import redact
 from segue.domain.permissions import DEFAULT_RULES
 from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
@@ -46,6 +47,7 @@ class Talking:
         self.clock = clock
         self._limits = limits
         self._joined: set[int] = set()
+        self._exchanges: dict[int, asyncio.Task[SpokenMessage]] = {}
 
     def backend_of(self, session: Session) -> AgentBackend:
         """The program that runs it."""
@@ -120,7 +122,32 @@ class Talking:
         """Send a message and wait for its reply; the message as it stands then.
 
         A failure is written down before it is raised. Whoever is cancelled here stops the agent, too.
+        `TurnStopped` if somebody else stopped it.
         """
+        task = asyncio.create_task(self._exchange(session, message, on_event))
+        self._exchanges[session.id] = task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if waiting is not None and waiting.cancelling():
+                raise
+            raise TurnStopped("it was stopped before it had answered") from None
+        finally:
+            del self._exchanges[session.id]
+
+    async def stop(self, session_id: int) -> bool:
+        """Stop what the agent of a session is at; false if it is at nothing."""
+        task = self._exchanges.get(session_id)
+        if task is None:
+            return False
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    async def _exchange(
+        self, session: Session, message: SpokenMessage, on_event: OnEvent | None
+    ) -> SpokenMessage:
         try:
             session = await self.join(session)
             message = await self.deliver(session, message)
@@ -198,6 +225,8 @@ class Talking:
             async with asyncio.timeout(allowed):
                 reply = await backend.wait(reference, wire)
             await asyncio.wait({listening}, timeout=_LAST_WORDS_SECONDS)
+            if on_event is not None and not (listening.done() and listening.result()):
+                on_event(Said(text=reply.text))  # a back end that told nothing while it worked
         except TimeoutError:
             await self._abort(session)
             raise AgentFailed(
@@ -268,14 +297,20 @@ async def unbroken(act: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-async def _listen(backend: AgentBackend, reference: str, message_id: str, on_event: OnEvent | None) -> None:
-    """Pass on what the agent does; with nobody there, what it asks for is refused, so that it goes on."""
+async def _listen(backend: AgentBackend, reference: str, message_id: str, on_event: OnEvent | None) -> bool:
+    """Pass on what the agent does; true if it said something.
+
+    With nobody there, what it asks for is refused, so that it goes on.
+    """
+    spoke = False
     with suppress(BackendError):  # whatever is wrong with the session, `wait` says it
         async for event in backend.events(reference, message_id):
+            spoke = spoke or isinstance(event, Said)
             if on_event is not None:
                 on_event(event)
             elif isinstance(event, PermissionAsked):
                 await backend.answer(reference, event.id, allow=False, comment="nobody is there to ask")
+    return spoke
 
 
 def _wire_id(session: Session, message: SpokenMessage) -> str:

@@ -100,6 +100,10 @@ class AgentFailed(BackendError):
     """The agent itself ended badly: an error from its model, a non-zero exit, no reply."""
 
 
+class TurnStopped(AgentFailed):
+    """Somebody stopped the agent before it had answered."""
+
+
 class SessionLost(BackendError):
     """The agent session that was waited for is no longer there."""
 

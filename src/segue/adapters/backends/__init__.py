@@ -107,6 +107,11 @@ class LoadedBackends(Backends):
             name: "in use" if name in self._loaded else "ready" for name in sorted({*BACKENDS, *self._loaded})
         }
 
+    async def rest(self) -> None:
+        """Let every back end that was used end what only waits."""
+        for backend in self._loaded.values():
+            await backend.rest()
+
     async def shutdown(self) -> None:
         """Shut down every back end that was used."""
         for backend in self._loaded.values():

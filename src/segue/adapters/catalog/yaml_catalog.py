@@ -107,6 +107,15 @@ class YamlCatalog:
             name=self._default_backend, label=self._default_backend, why="set as the default back end"
         )
 
+    def without_profile(self, backend: str) -> AgentProfile:
+        """An agent on a back end as it is; `auto` for the default back end."""
+        chosen = self.default_backend() if backend == AUTO else None
+        name = chosen.name if chosen else backend
+        if name == AUTO:
+            return AgentProfile(backend=None)
+        options = {**(chosen.options if chosen else {}), **self._default_options.get(name, {})}
+        return AgentProfile(backend=name, options=dict(self._locate(name, options)))
+
     def _keep_last_good(self, project: Path | None, state: _State, error: CatalogError) -> Catalog:
         if project not in self._good:
             raise error

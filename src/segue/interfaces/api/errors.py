@@ -30,6 +30,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.BackendError: 502,
     errors.BackendUnavailable: 502,
     errors.AgentFailed: 502,
+    errors.TurnStopped: 409,
     errors.SessionLost: 502,
     errors.RepositoryError: 422,
     errors.StorageError: 503,

@@ -18,6 +18,7 @@ from segue.domain.errors import (
 from segue.interfaces.cli import (
     agents,
     catalog,
+    chat,
     demo,
     handoff,
     init,
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("run")(run.run)
+app.command("chat")(chat.chat)
 app.command("serve")(serve.serve)
 app.command("mcp")(mcp.mcp)
 results.add_to(pipelines.app)

@@ -27,3 +27,12 @@ def send_logs_to_stderr(*, level: str = "error", form: str = "console") -> None:
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+def send_logs_to_nobody() -> None:
+    """A program that has the whole screen says itself what went wrong."""
+    structlog.configure(
+        logger_factory=structlog.ReturnLoggerFactory(),
+        processors=[lambda *_: ""],
+        cache_logger_on_first_use=False,
+    )

@@ -190,12 +190,28 @@ class OpenCodeBackend(AgentBackend):
         idle = [name for name in there if name not in needed and ServerFolder(servers / name).state()]
         return [*self._records.keys(), *(_SERVER + name for name in idle)]
 
+    async def rest(self) -> None:
+        """Stop the servers on which nothing works, unless another process uses them.
+
+        OpenCode keeps its sessions on disk: the next server finds them there.
+        """
+        busy = set()
+        for record in map(self._records.read, self._records.keys()):
+            if record is not None and record.server in self._links.names():
+                there = await self._running(record.key)
+                if there is not None and there.id in await there.statuses():
+                    busy.add(record.server)
+        await self._let_go(busy)
+
     async def shutdown(self) -> None:
         """Let go of the servers; one without sessions is stopped, unless another process uses it."""
+        await self._let_go(self._records.servers())
+
+    async def _let_go(self, needed: Collection[str]) -> None:
         for turn in self._turns.values():
             await turn.stop()
         self._turns.clear()
-        await self._links.close(self._records.servers())
+        await self._links.close(needed)
 
     async def probe(self, options: Mapping[str, Any]) -> Probe:
         """Start the server, or reach it, and ask for its version."""

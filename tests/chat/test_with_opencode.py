@@ -1,0 +1,69 @@
+"""OpenCode itself in the chat: a question, a handoff, the successor's work, and nothing left running."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+
+from segue.testing import Playable, ScriptedModel, edit, read, say, shell, turn, usage
+from tests.agents import rig_opencode
+from tests.agents.rigs import make_project, profile_of
+from tests.chat.terminal import in_terminal
+from tests.sessions.test_with_opencode import HANDOFF
+
+ASKED = "Stop here and hand over"
+
+
+def by_what_is_asked(request: object) -> str:
+    """The handoff if it is asked for, else a few words."""
+    return HANDOFF if ASKED in str(getattr(request, "text", "")) else "I still know the bug."
+
+
+def test_a_bug_is_found_handed_over_and_mended(tmp_path: Path) -> None:
+    plan: dict[str, Playable | list[Playable]] = {
+        "look": [read("calc.py"), turn(say("The sign is **wrong**."), usage=usage(input=50_000, output=10))],
+        "look/2": [turn(say(by_what_is_asked), usage=usage(input=60_000, output=200))],
+        "finish": [
+            edit("calc.py", "a - b", "a + b"),
+            shell("git diff --stat"),
+            turn(say("Mended."), usage=usage(input=9_000, output=10)),
+        ],
+        "finish/2": [turn(say("I was here before."), usage=usage(input=9_500, output=10))],
+    }
+    with ScriptedModel(plan) as model:
+        rig = rig_opencode.make(tmp_path / "home", model.url)
+        project = make_project(tmp_path / "project", {"agents": {"developer": profile_of(rig)}})
+        with in_terminal(project, "developer") as terminal:
+            terminal.sees("Your first message begins a session with developer on opencode.")
+            terminal.type("[[look]] Why is add wrong?\r")
+            screen = terminal.sees("✔ read", "The sign is wrong.", "25% of 200k")
+            assert "┃" in screen
+            terminal.type("/handoff the sign\r")
+            terminal.sees("goal: Let add add.", "Ctrl+S uses it")
+            terminal.type("\x13")
+            terminal.sees("New session 2 started", "Mended.", "session 2, from 1", "The handoff is kept in")
+            terminal.type("\x03")
+            assert terminal.ends() == 0
+        assert (project / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
+        assert any("Additional focus: the sign" in str(made.body) for made in model.requests)
+        assert _servers(tmp_path) == []
+        with in_terminal(project, "--resume", "2") as terminal:
+            terminal.sees("Session 2, from 1", "Mended.")
+            terminal.type("Do you know me?\r")
+            terminal.sees("I was here before.")
+            terminal.type("\x11")
+            assert terminal.ends() == 0
+    assert _servers(tmp_path) == []
+
+
+def _servers(folder: Path) -> list[int]:
+    """The processes that work in the folders of this test."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if any(str(folder) in value for value in (process.environ().get("HOME", ""), process.cwd())):
+                found.append(process.pid)
+        except (psutil.Error, OSError):
+            continue
+    return found
