@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
+import psutil
 import pytest
 
 from segue.adapters.transcripts.local import LocalTranscripts
@@ -103,7 +105,30 @@ def command(*arguments: str) -> list[str]:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with ScriptedModel(PLAN) as model:
-        yield World(tmp_path_factory.mktemp("world").resolve(), model)
+        made = World(tmp_path_factory.mktemp("world").resolve(), model)
+        yield made
+    assert not left_behind(made.home.folder), "every tool has ended with its terminal"
+
+
+def left_behind(home: Path) -> list[list[str]]:
+    """The command lines of what still runs with this home, after some seconds; it is ended, too."""
+    deadline = time.monotonic() + 10
+    while (running := [each for each in psutil.process_iter() if is_at(each, home)]) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.2)
+    found = []
+    for process in running:
+        with suppress(psutil.Error):
+            found.append(process.cmdline())
+            process.kill()
+    return found
+
+
+def is_at(process: psutil.Process, home: Path) -> bool:
+    with suppress(psutil.Error):
+        return process.environ().get("HOME") == str(home) and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

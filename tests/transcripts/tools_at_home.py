@@ -93,8 +93,12 @@ def _claude(home: Path, url: str, projects: tuple[Path, ...]) -> dict[str, str]:
 def _codex(home: Path, url: str, projects: tuple[Path, ...]) -> dict[str, str]:
     environment: dict[str, str] = dict(rig_codex.make(home, url).options["set_env"])
     config = home / ".codex" / "config.toml"
+    # Else its interface leaves a server behind that lives on.
+    own = config.read_text(encoding="utf-8").replace(
+        "[features]\n", "[features]\ndaemon_auto_start = false\n"
+    )
     trusted = "".join(f'[projects."{project}"]\ntrust_level = "trusted"\n' for project in projects)
-    config.write_text('model = "scripted"\n' + config.read_text(encoding="utf-8") + trusted, encoding="utf-8")
+    config.write_text(f'model = "scripted"\n{own}{trusted}', encoding="utf-8")
     return environment
 
 
