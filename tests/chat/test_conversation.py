@@ -35,7 +35,7 @@ async def test_a_question_its_tool_calls_and_the_answer(tmp_path: Path) -> None:
         screen = await desk.rests()
         assert screen.index("Mend the button.") < screen.index("run ls") < screen.index("It is mended.")
         assert "helper on scripted  session 1" in screen
-        assert "41% of 200k · 32k tokens · $0.42 · limit 75%" in screen
+        assert "41% of 200k · 32k tokens · $0.42 · hands over at 75%" in screen
         session = await desk.segue.sessions.show(1)
         assert (session.title, session.messages) == ("Mend the button.", 2)
 

@@ -245,7 +245,7 @@ async def test_a_session_hands_itself_over_at_a_limit(tmp_path: Path) -> None:
         screen = await desk.rests()
         assert "session 2, from 1" in screen
         assert "1% of 200k" in screen
-        assert "hands over 75%" in screen
+        assert "hands over at 75%" in screen
 
 
 async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:

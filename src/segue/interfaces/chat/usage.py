@@ -22,7 +22,7 @@ def usage_line(
     if share is None or room < 8:
         return Content.assemble("context", facts)
     cells = min(room, _WIDEST)
-    note = f" · {'hands over' if automatic else 'limit'} {limit:.0%}" if limit is not None else ""
+    note = f" · {'hands over at' if automatic else 'limit'} {limit:.0%}" if limit is not None else ""
     if room - cells >= len(note):
         facts += note
     elif room - len(note) >= 16:
