@@ -14,7 +14,15 @@ WORDS: dict[str, Any] = {
     "session_id": "s",
     "message": {"id": "m1", "content": [], "usage": {"input_tokens": 700, "output_tokens": 1}},
 }
-RESULT: dict[str, Any] = {"type": "result", "result": "Done.", "modelUsage": {"opus": {"contextWindow": 1000}}}
+RESULT: dict[str, Any] = {
+    "type": "result",
+    "result": "Done.",
+    "modelUsage": {"opus": {"contextWindow": 1000}},
+}
+    "type": "result",
+    "result": "Done.",
+    "modelUsage": {"opus": {"contextWindow": 1000}},
+}
 
 
 def share(windows: Windows, *lines: dict[str, Any]) -> float | None:

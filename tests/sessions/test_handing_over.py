@@ -361,3 +361,28 @@ async def test_in_place_is_done_where_the_back_end_can(tmp_path: Path, repositor
         assert outcome == Compacted(session_id=session_id)
         assert len(backend.compacted) == 1
         assert (await segue.sessions.lineage(session_id)).children == []
+
+
+async def test_what_happens_to_sessions_stands_in_the_audit_trail(segue: Segue) -> None:
+    first = await talked(segue)
+    successor = handed(await segue.sessions.hand_off(first, reason="task_boundary")).successor_id
+    for each in (first, successor):
+        await segue.sessions.end(each)
+    entries = await segue.views.entries_after(0)
+    assert [(str(entry.event_type), dict(entry.payload or {})["session"]) for entry in entries] == [
+        ("session_started", first),
+        ("session_handed_over", first),
+        ("session_ended", first),
+        ("session_ended", successor),
+    ]
+    told = dict(entries[1].payload or {})
+    assert (told["successor"], told["reason"]) == (successor, "task_boundary")
+
+
+async def test_a_handoff_that_came_to_nothing_is_not_told(tmp_path: Path, repository: Path) -> None:
+    write_catalog(repository, {"helper": agent(asked=[{"delay": 0}])})
+    async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
+        session = await talked(segue)
+        failed(await segue.sessions.hand_off(session, reason="task_boundary"))
+        kinds = [str(entry.event_type) for entry in await segue.views.entries_after(0)]
+    assert kinds == ["session_started"]

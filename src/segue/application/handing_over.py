@@ -25,6 +25,7 @@ from segue.application.ports import NewHandoff
 from segue.application.session_ports import Documents, NewMessage, NewSession
 from segue.application.talking import Talking, unbroken
 from segue.application.verification import Examined, Verification
+from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError, RepositoryError, StorageError
 from segue.domain.handing_over import (
     Document,
@@ -39,7 +40,7 @@ from segue.domain.handoff import (
 from segue.domain.ledger import corrections_of
 from segue.domain.ledger.evidence import Evidence
 from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, stalled_after
-from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
+from segue.domain.sessions import MessageStatus, Reason, Role, Session, SpokenMessage
 from segue.domain.workspace import WorkspaceChoice
 
 
@@ -168,7 +169,7 @@ class HandingOver:
             await unbroken(self._undo(progress))
             raise
         progress.is_fact = True
-        await unbroken(self._clear_queue(session, successor))
+        await unbroken(self._settle(session, successor, wanted.reason, progress.handoff_id))
         wanted.tell(Stage.TAKEN, session, successor)
         reply, problem = await self._first_reply(successor, first, wanted)
         return HandedOff(
@@ -272,11 +273,19 @@ class HandingOver:
         await self._talking.record(progress.first, MessageStatus.FAILED, error=why)
         await self._talking.end(progress.successor)
 
-    async def _clear_queue(self, session: Session, successor: Session) -> None:
-        """What still waited to be said in the old session was meant for one that goes on."""
+    async def _settle(self, session: Session, successor: Session, reason: Reason, handoff_id: int) -> None:
+        """Tell that it is done. What still waited in the old session was meant for one that goes on."""
         async with self._talking.database.begin() as work:
             why = f"the session handed over to session {successor.id}; say it there"
             await work.sessions.drop_waiting(session.id, why)
+            await work.audit.add(
+                AuditKind.SESSION_HANDED_OVER,
+                self._talking.clock.now(),
+                session=session.id,
+                successor=successor.id,
+                handoff_id=handoff_id,
+                reason=reason,
+            )
             await work.commit()
 
 

@@ -155,7 +155,13 @@ class AuditStore(Protocol):
     """The audit trail: entries are added, never changed."""
 
     async def add(
-        self, kind: AuditKind, at: datetime, *, pipeline_id: int, step_id: int | None = None, **payload: Any
+        self,
+        kind: AuditKind,
+        at: datetime,
+        *,
+        pipeline_id: int | None = None,
+        step_id: int | None = None,
+        **payload: Any,
     ) -> None: ...
 
 

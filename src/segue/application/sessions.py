@@ -24,6 +24,7 @@ from segue.application.saying import Saying
 from segue.application.session_ports import NewSession
 from segue.application.session_views import Lineage, SessionDetail, SessionPage
 from segue.application.talking import OnEvent, Talking, unbroken
+from segue.domain.audit import AuditKind
 from segue.domain.catalog import AUTO, AgentProfile
 from segue.domain.errors import (
     BackendError,
@@ -117,10 +118,22 @@ class Sessions:
                     "Take another one for a session; `segue agents doctor` shows those that work"
                 )
             await self._talking.open(session)
+            await self._tell_started(session)
         except (BackendError, asyncio.CancelledError):
             await unbroken(self._forget(session))
             raise
         return await self.show(session.id)
+
+    async def _tell_started(self, session: Session) -> None:
+        async with self._database.begin() as work:
+            await work.audit.add(
+                AuditKind.SESSION_STARTED,
+                session.started_at,
+                session=session.id,
+                agent=session.name,
+                backend=session.backend,
+            )
+            await work.commit()
 
     async def say(
         self,

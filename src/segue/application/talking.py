@@ -23,6 +23,7 @@ from segue.application.backends import (
 from segue.application.endings import Limits
 from segue.application.ports import Clock, Database
 from segue.application.session_ports import NewMessage
+from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, TurnStopped
 from segue.domain.handoff import redact
 from segue.domain.permissions import DEFAULT_RULES
@@ -190,7 +191,9 @@ class Talking:
     async def end(self, session: Session) -> None:
         """Write down that nothing more is said in it."""
         async with self.database.begin() as work:
-            await work.sessions.save(replace(session, ended_at=self.clock.now()))
+            now = self.clock.now()
+            await work.sessions.save(replace(session, ended_at=now))
+            await work.audit.add(AuditKind.SESSION_ENDED, now, session=session.id)
             await work.commit()
 
     async def compact(self, session: Session) -> None:
@@ -210,10 +213,12 @@ class Talking:
                 f"the session was not compacted within {allowed:g} s, and this was stopped. If it needs "
                 'longer, set "timeout" in its profile, or SEGUE_STEP_TIMEOUT'
             ) from None
-        if (usage := await self._usage(backend, reference)) is not None:
-            async with self.database.begin() as work:
+        usage = await self._usage(backend, reference)
+        async with self.database.begin() as work:
+            if usage is not None:
                 await work.attempts.save_usage(session.id, usage)
-                await work.commit()
+            await work.audit.add(AuditKind.SESSION_COMPACTED, self.clock.now(), session=session.id)
+            await work.commit()
 
     async def _await_reply(
         self, session: Session, message: SpokenMessage, on_event: OnEvent | None

@@ -27,6 +27,9 @@ class AuditKind(StrEnum):
     ATTEMPT_LOST = "attempt_lost"
     MESSAGE_SENT = "message_sent"
     LIMIT_REACHED = "limit_reached"
+    SESSION_STARTED = "session_started"
+    SESSION_COMPACTED = "session_compacted"
+    SESSION_ENDED = "session_ended"
     SESSION_HANDED_OVER = "session_handed_over"
     REPAIR_ASKED = "repair_asked"
     CLAIMS_VERIFIED = "claims_verified"
@@ -50,6 +53,7 @@ class AuditEntry:
     id: int
     event_type: AuditKind
     pipeline_id: int | None
+    """None for what happened to a session outside of pipelines."""
     step_id: int | None
     payload: Mapping[str, Any] | None
     """Small facts, never whole prompts."""

@@ -266,7 +266,13 @@ class SqlAudit:
         self._ordered = session.get_bind().dialect.name == "sqlite"
 
     async def add(
-        self, kind: AuditKind, at: datetime, *, pipeline_id: int, step_id: int | None = None, **payload: Any
+        self,
+        kind: AuditKind,
+        at: datetime,
+        *,
+        pipeline_id: int | None = None,
+        step_id: int | None = None,
+        **payload: Any,
     ) -> None:
         """Add an entry."""
         if not self._ordered:
