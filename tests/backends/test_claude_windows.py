@@ -19,10 +19,6 @@ RESULT: dict[str, Any] = {
     "result": "Done.",
     "modelUsage": {"opus": {"contextWindow": 1000}},
 }
-    "type": "result",
-    "result": "Done.",
-    "modelUsage": {"opus": {"contextWindow": 1000}},
-}
 
 
 def share(windows: Windows, *lines: dict[str, Any]) -> float | None:

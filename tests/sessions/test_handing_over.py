@@ -18,7 +18,7 @@ from segue import extract_handoff
 from segue.application.app import Segue
 from segue.application.backends import SessionRequest
 from segue.application.handoff_outcomes import Compacted, HandoffCancelled
-from segue.domain.errors import IllegalMove, NothingToHandOff, UnknownName
+from segue.domain.errors import IllegalMove, InvalidRequest, NothingToHandOff, UnknownName
 from segue.domain.sessions import Reason, Role
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.holding import hold_until
@@ -347,6 +347,13 @@ class CompactingBackend(ScriptedBackend):
 
     async def compact(self, request: SessionRequest, session: str) -> None:
         self.compacted.append(session)
+
+
+@pytest.mark.parametrize("more", [{"to": "helper"}, {"focus": "the tests"}])
+async def test_in_place_has_no_successor_to_speak_of(segue: Segue, more: dict[str, str]) -> None:
+    session = await talked(segue)
+    with pytest.raises(InvalidRequest, match="in place nobody else goes on"):
+        await segue.sessions.hand_off(session, reason="task_boundary", in_place=True, **more)  # type: ignore[arg-type]
 
 
 async def test_in_place_is_done_where_the_back_end_can(tmp_path: Path, repository: Path) -> None:

@@ -225,6 +225,11 @@ class Sessions:
         `NothingToHandOff` if too little was said. Cancelling the caller, or `cancel`, undoes what was begun.
         """
         known, session = _known(reason), await self._saying.open_one(session_id)
+        if in_place and (to is not None or focus.strip() or edit is not None):
+            raise InvalidRequest(
+                "in place nobody else goes on, and the back end sums up by itself: leave out the successor, "
+                "the focus and the editing, or hand over to a new session"
+            )
         name, profile, model = session.name, session.profile, session.model
         if to is not None:
             name, profile = self.profile(to, session.working_dir)
