@@ -35,7 +35,7 @@ NOWHERE = "http://127.0.0.1:9"
 @asynccontextmanager
 async def running(tmp_path: Path, **changes: Any) -> AsyncIterator[Segue]:
     """A Segue with the real back ends."""
-    lay_out_databases(tmp_path / "data")
+    await asyncio.to_thread(lay_out_databases, tmp_path / "data")
     settings = Settings(
         data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=400, **changes
     )
