@@ -16,7 +16,7 @@ from rich.text import Text
 
 from segue.application.following import follow as follow_events
 from segue.domain.activity import Activity, ActivityKind
-from segue.domain.audit import FINAL_KINDS
+from segue.domain.audit import FINAL_KINDS, AuditEntry, AuditKind
 from segue.domain.usage import Usage
 from segue.interfaces.cli.activity import WorkShown, approval_lines, describe_activity, describe_usage
 from segue.interfaces.cli.ledgers import describe_ledger
@@ -43,6 +43,8 @@ async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDe
                     continue
                 detail = await segue.views.pipeline(pipeline_id)
                 screen.update(detail)
+                if event.event_type is AuditKind.LIMIT_REACHED:
+                    screen.tell_limit(event)
                 if event.event_type in FINAL_KINDS:
                     break
     return detail
@@ -86,6 +88,9 @@ class _LiveTable:
     def show(self, activity: Activity) -> None:
         """Show what an agent does."""
         self._work.take(activity)
+
+    def tell_limit(self, entry: AuditEntry) -> None:
+        """The table says it once the session has handed over."""
 
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2, 0, 0))
@@ -134,6 +139,14 @@ class _Lines:
         elif line := describe_activity(activity):
             self._end_words()
             self._console.print(f"  {line}", soft_wrap=True)
+
+    def tell_limit(self, entry: AuditEntry) -> None:
+        """Print why the words that follow are a handoff."""
+        reason = str((entry.payload or {}).get("reason", ""))
+        who = safe(self._names.get(entry.step_id or 0, ""))
+        self._console.print(
+            f"  [blue]↪ {who} reached a limit ({safe(reason)}): it is asked to hand over[/]", soft_wrap=True
+        )
 
     def _end_words(self) -> None:
         self._print_words(self._words)

@@ -1,0 +1,35 @@
+"""What a person sees of a session that hands over in the middle of a step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.conftest import Ran
+from tests.sessions.scripts import agent
+
+FULL = {"usage": {"context_tokens": 80, "context_window": 100, "input_tokens": 80}}
+DONE = "## What Was Done\n- Mended it.\n"
+
+
+def test_the_limit_the_handoff_and_the_lineage_are_shown(segue: Callable[..., Ran], repository: Path) -> None:
+    developer = agent(FULL, {"delay": 600}, given=[{"say": DONE}])
+    catalog = {"agents": {"developer": developer}, "templates": {"fix": {"steps": [{"agent": "developer"}]}}}
+    (repository / ".segue").mkdir()
+    (repository / ".segue" / "catalog.yaml").write_text(json.dumps(catalog))
+    ran = segue("run", "fix", "Mend it.")
+    assert ran.code == 0, ran.err
+    limit = "↪ developer reached a limit (context_limit): it is asked to hand over"
+    assert ran.out.index(limit) < ran.out.index(
+        "1 developer: ↪ handed over once; it goes on in a new session"
+    )
+    shown = segue("pipelines", "show", "1").out
+    assert "handed over once" in shown
+    assert "attempt" not in shown, "nothing went wrong"
+    assert "↪ handed_over (context_limit) in session 1" in segue("pipelines", "show", "1", "--step", "1").out
+    family = segue("session", "lineage", "2").out
+    assert "pipeline" in family.splitlines()[0]
+    refused = segue("session", "say", "1", "Hello?")
+    assert refused.code == 1
+    assert "only that pipeline speaks with it" in refused.err
