@@ -73,12 +73,18 @@ def listen_for_ever() -> None:
         hear()
 
 
+def wait_for_cancel() -> None:
+    while hear().get("method") != "session/cancel":
+        pass
+
+
 DO: Mapping[str, Callable[..., object]] = {
     "say": say,
     "update": lambda values: update(**values),
     "noise": lambda line: sys.stdout.write(line + "\n"),
     "exit": leave,
     "forever": listen_for_ever,
+    "patiently": wait_for_cancel,
 }
 
 

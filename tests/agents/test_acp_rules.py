@@ -419,6 +419,33 @@ async def test_abort_kills_an_agent_that_does_not_listen(backend: AcpBackend, wo
     assert not psutil.Process().children()
 
 
+async def test_interrupt_leaves_a_session_that_answers_though_it_could_not_be_loaded(
+    backend: AcpBackend, workspace: Path
+) -> None:
+    asked = request(workspace, "noload")
+    session = await backend.open(asked)
+    await backend.send(asked, session, Message(id="m1", text=json.dumps([["patiently"]])))
+    waiting = asyncio.create_task(backend.wait(session, "m1"))
+    await asyncio.sleep(0.1)
+    await backend.interrupt(session)
+    with pytest.raises(AgentFailed, match="cancelled"):
+        await waiting
+    assert await work(backend, asked, ["say", "Still here."], message="m2") == "Still here."
+
+
+async def test_interrupt_kills_an_agent_that_does_not_listen(backend: AcpBackend, workspace: Path) -> None:
+    asked = request(workspace)
+    session = await backend.open(asked)
+    await backend.send(asked, session, Message(id="m1", text=json.dumps([["forever"]])))
+    waiting = asyncio.create_task(backend.wait(session, "m1"))
+    await asyncio.sleep(0.1)
+    await backend.interrupt(session)
+    with pytest.raises(AgentFailed, match="aborted"):
+        await waiting
+    assert not psutil.Process().children()
+    assert await work(backend, asked, ["say", "Loaded."], message="m2") == "Loaded."
+
+
 async def test_a_message_is_delivered_once_and_a_session_opened_once(
     backend: AcpBackend, workspace: Path
 ) -> None:

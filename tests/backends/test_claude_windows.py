@@ -48,3 +48,7 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path) -> None:
     Windows(path).learn("haiku", 500)
     Windows(path).learn(None, 7)
     assert (Windows(path).of("opus"), Windows(path).of("haiku")) == (1000, 500)
+
+
+def test_a_folder_that_cannot_be_written_costs_no_reply(tmp_path: Path) -> None:
+    assert share(Windows(tmp_path / "nowhere" / "windows.json"), INIT, WORDS, RESULT) == 0.7

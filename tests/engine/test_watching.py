@@ -131,3 +131,26 @@ async def test_the_stream_ends_with_the_run_and_goes_on_from_any_event(tmp_path:
             entry, _, activity = position.partition("-")
             rest = await events_of(segue, pipeline_id, Position(int(entry), int(activity)))
             assert {event.id for _, event in rest} == {event.id for _, event in live[where + 1 :]}
+
+
+async def test_a_position_of_another_database_begins_with_what_comes_next(
+    tmp_path: Path, project: Path
+) -> None:
+    async with build_test_segue(tmp_path, ScriptedBackend({"developer": [*WORK, say_handoff()]})) as segue:
+        first = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
+        told: list[tuple[str, AuditEntry | Activity]] = []
+
+        async def listen() -> None:
+            async with aclosing(follow(segue, Position(900, 900))) as events:
+                async for position, event in events:
+                    told.append((str(position), event))
+                    if isinstance(event, AuditEntry) and event.event_type in FINAL_KINDS:
+                        return
+
+        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+            tasks.create_task(listen())
+            await asyncio.sleep(0.2)
+            tasks.create_task(segue.pipelines.submit(ONE_STEP))
+    assert {type(event) for _, event in told} == {AuditEntry, Activity}
+    assert {event.pipeline_id for _, event in told} == {first.id + 1}
+    assert "900" not in told[-1][0].split("-")

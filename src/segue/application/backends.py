@@ -215,6 +215,10 @@ class AgentBackend(ABC):
     async def abort(self, session: str) -> None:
         """Stop whatever the session is doing, with every process it started; safe to repeat."""
 
+    async def interrupt(self, session: str) -> None:
+        """Stop the turn that is under way, so that the session can be spoken to again; safe to repeat."""
+        await self.abort(session)
+
     @abstractmethod
     async def close(self, session: str) -> None:
         """Forget the session; safe to repeat."""

@@ -12,18 +12,22 @@ from segue.domain.briefing.fencing import fenced, neutralise
 from segue.domain.handoff import Handoff, OutputNotation
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, Step
 
-_CUT_OFF = """
-## An earlier attempt was cut off
+_CUT_OFF_HEADING = "\n## An earlier attempt was cut off\n"
+_CUT_OFF = (
+    _CUT_OFF_HEADING
+    + """
 
 Attempt {number} at this step ended before it could hand off: {error}. It may have left unfinished work in
 the working directory. Look at what is there before you begin, and go on from it.
 """
+)
 
 
 _HANDED_OVER = """
 ## This step is under way
 
 You go on with it: session {session} worked on it until its limit, and handed over to you. Do not begin anew.
+In your own handoff tell of the whole step: what was done before you counts, too.
 
 """
 
@@ -70,14 +74,18 @@ class Briefer:
         """What a new attempt is told of the one before it: its handoff, or what git and its log show."""
         attempt, agent = earlier
         saved = (await work.handoffs.latest_of_steps([attempt.step_id])).get(attempt.step_id)
+        # What was handed over to a session that is gone without a handoff of its own still counts.
+        before = attempt.carry_over.partition(_CUT_OFF_HEADING)[0]
         if attempt.status is AttemptStatus.HANDED_OVER:
-            handed = saved.injection_prompt if saved is not None else None
-            return _HANDED_OVER.format(session=agent.id) + (handed or "")
+            handed = _HANDED_OVER.format(session=agent.id)
+            if saved is None or saved.is_synthetic:
+                handed = before + handed
+            return handed + (saved.injection_prompt or "" if saved is not None else "")
         left = (
             f"\n{fenced(neutralise(saved.content_md))}\n" if saved is not None and saved.is_synthetic else ""
         )
         why = (attempt.error or "no reason is known").rstrip(".")
-        return _CUT_OFF.format(number=attempt.number, error=why) + left
+        return before + _CUT_OFF.format(number=attempt.number, error=why) + left
 
 
 def _corrections(saved: SavedHandoff | None) -> list[str]:

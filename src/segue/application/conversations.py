@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from segue.application.backends import AgentBackend, Message, Reply, SessionRequest, ToolServer
 from segue.application.endings import Endings
+from segue.application.submissions import has_submitted
 from segue.application.watching import Seen, Watched, Watching
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.handoff import redact
@@ -161,8 +162,8 @@ class Conversations:
             if not waiting.done():
                 # The last answer fills the context, too: it may be on its way.
                 await asyncio.wait({waiting}, timeout=_GRACE_SECONDS)
-            if waiting.done():
-                return waiting.result()
+            if waiting.done() or await self._has_submitted(talk):
+                return await waiting
             raise LimitReached(watching.result())
         finally:
             for task in (waiting, watching):
@@ -181,7 +182,7 @@ class Conversations:
         """True if the agent handed off through a tool already: it is about to end."""
         async with self._database.begin() as work:
             latest = await work.attempts.latest(talk.step.id)
-        return latest is not None and latest[0].submitted_json is not None
+        return latest is not None and has_submitted(latest[0])
 
     def _time_left(self, talk: Conversation, since: datetime, *, rejoined: bool) -> float:
         allowed = self._allowed(talk.step)

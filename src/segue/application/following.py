@@ -56,10 +56,7 @@ async def follow(
     last entry of the one run that is followed comes all that its agents did.
     """
     known, views = await present(segue), segue.views
-    after = Position(
-        known.entry if after.entry is None else after.entry,
-        known.activity if after.activity is None else after.activity,
-    )
+    after = Position(_known(after.entry, known.entry), _known(after.activity, known.activity))
     past = _past(
         _pages(views.entries_after, after.entry or 0, known.entry, pipeline_id),
         _pages(views.activity_after, after.activity or 0, known.activity, pipeline_id),
@@ -79,6 +76,12 @@ async def follow(
             async for each in _in_turn(segue, after, event, pipeline_id):
                 after = each[0]
                 yield each
+
+
+def _known(wanted: int | None, newest: int | None) -> int:
+    """An id that is not there yet is one of another database: begin with what comes next."""
+    newest = newest or 0
+    return newest if wanted is None else min(wanted, newest)
 
 
 async def _in_turn(

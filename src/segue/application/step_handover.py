@@ -9,21 +9,32 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import count
 
 import structlog
 
 from segue.application.backends import Message
 from segue.application.conversations import Conversation, Conversations
-from segue.application.drafting import Ask, Draft, draft
+from segue.application.drafting import Ask, Draft, NoHandoff, draft
 from segue.application.endings import Endings
 from segue.application.ports import NewHandoff, UnitOfWork
 from segue.application.session_ports import Documents, NewMessage
+from segue.application.submissions import has_submitted, read_handoff, reported_blockers
 from segue.domain.audit import AuditKind
-from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, RepositoryError
+from segue.domain.errors import (
+    AgentFailed,
+    BackendError,
+    BackendUnavailable,
+    RepositoryError,
+    StorageError,
+)
 from segue.domain.handing_over import Document, injection
 from segue.domain.handoff import Handoff, OutputNotation, render_handoff
+from segue.domain.handoff.model import Blocker
+from segue.domain.handoff.submitted import add_blockers
 from segue.domain.ledger import corrections_of
 from segue.domain.ledger.evidence import Evidence
 from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, stalled_after
@@ -79,15 +90,22 @@ class StepHandover:
                 "the same. Give the step a smaller job, or go on by hand from its last handoff"
             )
 
-    async def begin(self, talk: Conversation, reason: Reason) -> Conversation:
-        """Write down that the session will hand over, before it is told."""
-        moved = talk.attempt.moved(AttemptStatus.HANDING_OVER, handover_reason=reason)
+    async def begin(self, talk: Conversation, reason: Reason) -> Conversation | None:
+        """Write down that the session will hand over, before it is told; none if it handed off already."""
+        now = self._clock.now()
         async with self._database.begin() as work:
             await work.pipelines.check(talk.lease)
-            await work.attempts.save(moved, talk.agent)
+            latest = await work.attempts.latest(talk.step.id)
+            assert latest is not None  # it was begun
+            attempt, agent = latest
+            if has_submitted(attempt):
+                return None
+            moved = attempt.moved(AttemptStatus.HANDING_OVER, handover_reason=reason)
+            await work.attempts.save(moved, agent)
+            await work.approvals.void(talk.step.id, now)
             await work.audit.add(
                 AuditKind.LIMIT_REACHED,
-                self._clock.now(),
+                now,
                 pipeline_id=talk.pipeline.id,
                 step_id=talk.step.id,
                 session=talk.agent.id,
@@ -95,44 +113,50 @@ class StepHandover:
             )
             await work.commit()
         log.info("limit_reached", pipeline=talk.pipeline.id, step=talk.step.id, reason=reason)
-        return replace(talk, attempt=moved)
+        return replace(talk, attempt=moved, agent=agent)
 
-    async def finish(self, talk: Conversation) -> None:
+    async def finish(self, talk: Conversation, *, rejoined: bool = False) -> None:
         """Let the session hand over; after this, the next attempt can begin."""
         reason = talk.attempt.handover_reason
         assert reason is not None  # `begin` wrote it
         try:
-            await self._cut_off(talk)
-            made = await draft(self._asker(talk), lambda: self._evidence(talk))
-            left = _left_of(made)
+            made = await draft(self._asker(talk, rejoined), lambda: self._evidence(talk))
+            left = _left_of(made, await self._blockers(talk))
         except (BackendError, RepositoryError) as error:
             await self._endings.release(talk.agent, abort=True)
             left = await self._synthetic(talk, f"{_WHY[reason]}, and it wrote no handoff: {error}")
         await self._save(talk, left, reason)
         await self._endings.release(talk.agent)
 
-    async def _cut_off(self, talk: Conversation) -> None:
-        """Stop what the session is doing, unless it was asked already."""
-        async with self._database.begin() as work:
-            if await work.sessions.messages(talk.agent.id):
-                return
-        try:
-            async with asyncio.timeout(self._endings.limits.stop_timeout):
-                await talk.backend.abort(talk.session)
-        except TimeoutError:
-            raise BackendUnavailable(f"{talk.agent.backend} did not stop the turn in time") from None
-
-    def _asker(self, talk: Conversation) -> Ask:
+    def _asker(self, talk: Conversation, rejoined: bool) -> Ask:
         """Asks one thing after the other; what was asked before a crash is not asked again."""
-        numbers = count(1)
+        numbers, joining = count(1), [rejoined]
 
         async def ask(text: str) -> str:
-            return await self._ask(talk, text, next(numbers))
+            number = next(numbers)
+            name = hashlib.sha256(f"{talk.agent.key} handover {number}".encode()).hexdigest()[:32]
+            async with self._database.begin() as work:
+                message = await work.sessions.find_message(talk.agent.id, name)
+            if message is None or message.status is not MessageStatus.REPLIED:
+                if joining.pop() if joining else False:
+                    await self._conversations.join(talk)
+                if message is None and number == 1:
+                    await self._cut_off(talk)
+            return await self._ask(talk, text, name)
 
         return ask
 
-    async def _ask(self, talk: Conversation, text: str, number: int) -> str:
-        name = hashlib.sha256(f"{talk.agent.key} handover {number}".encode()).hexdigest()[:32]
+    async def _cut_off(self, talk: Conversation) -> None:
+        """Stop what the session is doing. One that has done nothing has nothing to hand over."""
+        if talk.backend.capabilities.events and not await self._verification.has_worked(talk.agent):
+            raise NoHandoff("it had done nothing yet")
+        try:
+            async with asyncio.timeout(self._endings.limits.stop_timeout):
+                await talk.backend.interrupt(talk.session)
+        except TimeoutError:
+            raise BackendUnavailable(f"{talk.agent.backend} did not stop the turn in time") from None
+
+    async def _ask(self, talk: Conversation, text: str, name: str) -> str:
         async with self._database.begin() as work:
             await work.pipelines.check(talk.lease)
             message = await work.sessions.find_message(talk.agent.id, name)
@@ -152,10 +176,30 @@ class StepHandover:
         if not rejoined:
             await self._conversations.deliver(talk, Message(id=name, text=message.text))
             message = await self._record(talk, replace(message, status=MessageStatus.SENT))
-        reply = await self._conversations.reply(talk, name, rejoined=rejoined, since=message.created_at)
+        since = message.created_at if rejoined else self._clock.now()
+        reply = await self._conversations.reply(talk, name, rejoined=rejoined, since=since)
+        reply = await self._submitted(talk) or reply
         now = self._clock.now()
         await self._record(talk, replace(message, status=MessageStatus.REPLIED, reply=reply, replied_at=now))
         return reply
+
+    async def _submitted(self, talk: Conversation) -> str | None:
+        """The handoff that the agent gave through a tool, which wins over its reply; each counts once."""
+        async with self._database.begin() as work:
+            await work.pipelines.check(talk.lease)
+            latest = await work.attempts.latest(talk.step.id)
+            if latest is None or not has_submitted(latest[0]):
+                return None
+            await work.attempts.forget_submission(talk.attempt.id)
+            await work.commit()
+        handoff = read_handoff(replace(latest[0], blockers_json=None), "")[0].handoff
+        return render_handoff(handoff, OutputNotation.YAML) if handoff is not None else None
+
+    async def _blockers(self, talk: Conversation) -> Sequence[Blocker]:
+        """What the agent reported to stop it."""
+        async with self._database.begin() as work:
+            latest = await work.attempts.latest(talk.step.id)
+        return reported_blockers(latest[0]) if latest is not None else ()
 
     async def _record(self, talk: Conversation, message: SpokenMessage) -> SpokenMessage:
         async with self._database.begin() as work:
@@ -169,10 +213,15 @@ class StepHandover:
         return await self._verification.evidence(talk.pipeline, talk.step, talk.agent, knows_commands=knows)
 
     async def _synthetic(self, talk: Conversation, why: str) -> _Left:
-        handoff = await self._endings.synthetic(talk.lease, talk.agent, why)
+        seen = await self._endings.synthetic(talk.lease, talk.agent, why)
+        handoff = add_blockers(seen, await self._blockers(talk))
         text = render_handoff(handoff, OutputNotation.YAML)
         return _Left(
-            content=text, metadata=handoff, ledger_json=None, is_synthetic=True, injection=injection(text)
+            content=text,
+            metadata=handoff,
+            ledger_json=None,
+            is_synthetic=True,
+            injection=injection(text, is_synthetic=True),
         )
 
     async def _stalled(self, work: UnitOfWork, talk: Conversation, left: _Left, *, changed: bool) -> int:
@@ -198,19 +247,26 @@ class StepHandover:
             return True  # what cannot be read ends no chain
         return found is not None and bool(found.changes)
 
+    async def _write(self, talk: Conversation, left: _Left, reason: Reason, now: datetime) -> str | None:
+        """The document, for people; the step goes on without it, for the records hold all of it."""
+        document = Document(
+            agent=talk.agent.name,
+            session=talk.agent.id,
+            parent=talk.agent.parent_id,
+            reason=reason,
+            created_at=now,
+            text=left.content,
+        )
+        try:
+            return await self._documents.write(document)
+        except StorageError as error:
+            log.warning("document_not_written", pipeline=talk.pipeline.id, error=str(error))
+            return None
+
     async def _save(self, talk: Conversation, left: _Left, reason: Reason) -> None:
         """The document, then all rows in one transaction; if that fails, the document goes again."""
         now, changed = self._clock.now(), await self._has_changes(talk)
-        path = await self._documents.write(
-            Document(
-                agent=talk.agent.name,
-                session=talk.agent.id,
-                parent=talk.agent.parent_id,
-                reason=reason,
-                created_at=now,
-                text=left.content,
-            )
-        )
+        path = await self._write(talk, left, reason, now)
         where = {"pipeline_id": talk.pipeline.id, "step_id": talk.step.id}
         try:
             async with self._database.begin() as work:
@@ -250,17 +306,19 @@ class StepHandover:
                 )
                 await work.commit()
         except BaseException:
-            await self._documents.remove(path)
+            if path is not None:
+                await self._documents.remove(path)
             raise
         log.info("session_handed_over", pipeline=talk.pipeline.id, step=talk.step.id, reason=reason)
 
 
-def _left_of(made: Draft) -> _Left:
-    text = render_handoff(made.handoff, OutputNotation.YAML)
+def _left_of(made: Draft, blockers: Sequence[Blocker]) -> _Left:
+    handoff = add_blockers(made.handoff, blockers) if blockers else made.handoff
+    text = render_handoff(handoff, OutputNotation.YAML)
     ledger = made.examined.ledger
     return _Left(
         content=text,
-        metadata=made.handoff,
+        metadata=handoff,
         ledger_json=made.examined.ledger_json,
         is_synthetic=False,
         injection=injection(text, corrections_of(ledger) if ledger is not None else ()),

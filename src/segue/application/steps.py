@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from secrets import token_urlsafe
+from typing import Any
 from uuid import uuid4
 
 import structlog
@@ -62,6 +63,7 @@ class StepMoves:
                 mark = await self.prepare(lease, step_id)
                 if await self._go_on(lease, step_id, mark):
                     return
+                lost = 0
             except SessionLost as error:
                 lost += 1
                 if lost == self._limits.lost_sessions:
@@ -79,21 +81,27 @@ class StepMoves:
         pipeline, attempt, agent = await self.open_attempt(lease, step_id, mark)
         self.endings.hold(lease, agent)
         talk = self._conversations.of(lease, pipeline, attempt, agent)
-        try:
-            talk = await self.await_reply(talk)
-        except LimitReached as limit:
-            talk = await self._handover.begin(await self._as_it_stands(talk), limit.reason)
-        if talk.attempt.status is AttemptStatus.HANDING_OVER:
-            await self._handover.finish(talk)
+        if attempt.status is AttemptStatus.HANDING_OVER:
+            await self._handover.finish(talk, rejoined=True)
             return False
+        limits = self._handoff_limits if await talk.backend.converses(talk.request) else None
+        try:
+            talk = await self.await_reply(talk, limits)
+        except LimitReached as limit:
+            begun = await self._handover.begin(talk, limit.reason)
+            if begun is not None:
+                await self._handover.finish(begun)
+                return False
+            # It submitted its handoff this very moment: it is about to end.
+            talk = await self.await_reply(replace(talk, **await self._as_it_stands(talk)))
         await self._acceptance.accept(talk)
         return True
 
-    async def _as_it_stands(self, talk: Conversation) -> Conversation:
+    async def _as_it_stands(self, talk: Conversation) -> dict[str, Any]:
         async with self._database.begin() as work:
             latest = await work.attempts.latest(talk.step.id)
         assert latest is not None  # it was begun
-        return replace(talk, attempt=latest[0], agent=latest[1])
+        return {"attempt": latest[0], "agent": latest[1]}
 
     async def prepare(self, lease: Lease, step_id: int) -> str | None:
         """Make the workspace before the first step, and mark its state before each one.
@@ -215,7 +223,7 @@ class StepMoves:
         async with self._database.begin() as work:
             return await work.pipelines.hold(lease), attempt, agent
 
-    async def await_reply(self, talk: Conversation) -> Conversation:
+    async def await_reply(self, talk: Conversation, limits: HandoffLimits | None = None) -> Conversation:
         """The conversation with its reply: opens, sends and waits, each only if that was not done before."""
         rejoined = talk.attempt.status is AttemptStatus.SENT
         if talk.agent.session_ref is not None:
@@ -231,7 +239,6 @@ class StepMoves:
             await self._conversations.deliver(talk, message)
             talk = await self._record(talk, talk.attempt.moved(AttemptStatus.SENT), AuditKind.MESSAGE_SENT)
         if talk.attempt.status is AttemptStatus.SENT:
-            limits = self._handoff_limits if await talk.backend.converses(talk.request) else None
             text = await self._conversations.reply(
                 talk, talk.attempt.message_id, rejoined=rejoined, limits=limits
             )

@@ -270,7 +270,7 @@ class Talking:
     async def _abort(self, session: Session) -> None:
         try:
             async with asyncio.timeout(self._limits.stop_timeout):
-                await self.backend_of(session).abort(session.session_ref or session.key)
+                await self.backend_of(session).interrupt(session.session_ref or session.key)
         except (BackendError, TimeoutError) as error:
             log.warning("session_not_stopped", session=session.id, error=str(error))
 

@@ -109,6 +109,10 @@ class Verification:
         said = [a for a in await self._views.activity_of(agent.id) if a.kind is ActivityKind.SAID]
         return "".join(str(each.payload["text"]) for each in said)
 
+    async def has_worked(self, agent: Agent) -> bool:
+        """True if the agent has said or done anything."""
+        return bool(await self._views.activity_of(agent.id))
+
     async def commands(self, agent: Agent) -> Sequence[CommandRun]:
         """What the agent ran."""
         return commands_of(await self._views.activity_of(agent.id))

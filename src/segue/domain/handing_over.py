@@ -30,6 +30,10 @@ _GO_ON = (
     "stopped, by its next steps and within its constraints; look at the files before you rely on what it "
     "says of them."
 )
+_GO_ON_ALONE = (
+    "The session before this one ended without a handoff; the above is what the files and its log show. Look "
+    "at the files first, then go on with its work where it stopped."
+)
 _NO_OUTCOME = "H001"
 _STOPPED = "H010"
 
@@ -61,9 +65,10 @@ def problems_that_count(problems: Sequence[Problem]) -> list[Problem]:
     ]
 
 
-def injection(text: str, corrections: Sequence[str] = ()) -> str:
+def injection(text: str, corrections: Sequence[str] = (), *, is_synthetic: bool = False) -> str:
     """The first message of the successor: the handoff as data, then what to do with it."""
-    parts = [f"{FENCE_OPEN}\n{clean(text).strip()}\n{FENCE_CLOSE}", _GO_ON]
+    go_on = _GO_ON_ALONE if is_synthetic else _GO_ON
+    parts = [f"{FENCE_OPEN}\n{clean(text).strip()}\n{FENCE_CLOSE}", go_on]
     if corrections:
         lines = "\n".join(f"- {clean(line)}" for line in corrections)
         parts.append(f"Its claims were compared with the files. What is otherwise:\n{lines}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -23,9 +24,10 @@ class Windows:
         if not model or not window or self.of(model) == window:
             return
         text = json.dumps(self._read() | {model: window})
-        with NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-            file.write(text)
-        Path(file.name).replace(self._path)
+        with suppress(OSError):  # no reply is worth losing for it
+            with NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
+                file.write(text)
+            Path(file.name).replace(self._path)
 
     def _read(self) -> dict[str, object]:
         try:

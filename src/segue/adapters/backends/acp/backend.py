@@ -89,6 +89,12 @@ class AcpBackend(AgentBackend):
         else:
             await self._end_leftover(session)
 
+    async def interrupt(self, session: str) -> None:
+        """Cancel the turn, and keep the process: not every agent can load a session again."""
+        live = self._live.get(session)
+        if live is None or not await live.cancel(self._patience):
+            await self.abort(session)
+
     async def close(self, session: str) -> None:
         """End the process and forget the session."""
         live = self._live.pop(session, None)

@@ -78,6 +78,7 @@ class LiveSession:
             return
         if not all(task.done() for task in self._work.values()):
             raise BackendUnavailable("its session still works on an earlier message")
+        self._cancelled = False
         self._save(replace(self._state, sent=(*self._state.sent, message.id)))
         turn = Turn(servers=self._client.servers, noise=self._options.known.noise)
         self._turns[message.id] = self._client.turn = turn
@@ -99,16 +100,17 @@ class LiveSession:
         """What a person decided."""
         self._client.answer(permission_id, allow=allow)
 
-    async def cancel(self, patience: float) -> None:
-        """Ask the agent to stop its turn, and wait a little for it."""
+    async def cancel(self, patience: float) -> bool:
+        """Ask the agent to stop its turn, and wait a little for it; false if it did not."""
         running = [task for task in self._work.values() if not task.done()]
         if not running or not self.works:
-            return
+            return self.works
         self._cancelled = True
         self._client.cancel_questions()
         with suppress(ConnectionError):
             await self._connection.send_notification("session/cancel", {"sessionId": self._state.acp_session})
-        await asyncio.wait(running, timeout=patience)
+        _, late = await asyncio.wait(running, timeout=patience)
+        return not late and self.works
 
     async def end(self, patience: float) -> None:
         """End the process with everything it started; turns that are under way fail."""
