@@ -257,13 +257,13 @@ class NativeCases:
         with pytest.raises(BackendUnavailable, match="still at work"):
             await backend.send(request, session, Message(id="m2", text="[[again]]"))
 
-    async def test_it_is_given_segues_own_tools(
+    async def test_it_is_given_segues_own_tools_however_slow_they_start(
         self, backend: StreamedBackend, rig: Rig, workspace: Path, tmp_path: Path
     ) -> None:
         called = tmp_path / "called.json"
         tools = ToolServer(
             name="segue",
-            command=(sys.executable, str(SERVER), str(called)),
+            command=("/bin/sh", "-c", 'sleep 3; exec "$0" "$@"', sys.executable, str(SERVER), str(called)),
             environment={"TOOL_TOKEN": "s3cret-token"},
         )
         rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.MCP, action=Ruling.DENY))

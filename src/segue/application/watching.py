@@ -35,7 +35,7 @@ _FLUSH_SECONDS = 0.25
 """How often what came meanwhile is written: often enough to read along, seldom enough to cost nothing."""
 _ANSWER_SECONDS = 0.5
 """How often an answer to a question is looked for."""
-_LAST_WORDS_SECONDS = 2.0
+_LAST_WORDS_SECONDS = 10.0
 """How long the last events may take after the reply."""
 _LONGEST_TEXT = 16_000
 """Characters of one piece of activity; of more, the beginning is kept."""

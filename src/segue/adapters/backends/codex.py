@@ -175,7 +175,8 @@ def _server(tools: ToolServer) -> dict[str, Any]:
         f"{key}.args": arguments,
         f"{key}.env_vars": list(tools.environment),
         f"{key}.default_tools_approval_mode": "approve",
-        f"{key}.startup_timeout_sec": 60,  # by itself Codex goes on without them after ten
+        f"{key}.startup_timeout_sec": 60,
+        f"{key}.required": True,  # else Codex goes on without them after a second
     }
 
 
