@@ -54,7 +54,8 @@ def plan(full: int) -> Script:
     return script(
         {
             "begin": [
-                shell("echo the sign is wrong > notes.md"),
+                # goose joins the question to the words before it, which were never answered.
+                turn(shell("echo the sign is wrong > notes.md"), times=1, then=say(HANDOFF)),
                 turn(read("calc.py"), usage=usage(input=full, output=10)),
                 hang(),
             ],
