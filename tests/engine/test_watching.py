@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from segue.adapters.storage.records_of_agents import SqlActivity
 from segue.adapters.storage.views import SqlViews
 from segue.application.app import Segue
 from segue.application.following import BEGINNING, Position, follow
 from segue.application.pipelines import Submission
-from segue.domain.activity import Activity
+from segue.application.ports import NewActivity
+from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
 from segue.domain.audit import FINAL_KINDS, AuditEntry
 from segue.domain.catalog import TemplateStep
 from segue.domain.errors import ApprovalNotFound, IllegalMove
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
+from tests.holding import hold_until
 
 ONE_STEP = Submission(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend it.")
 WORK: list[dict[str, Any]] = [
@@ -99,6 +103,28 @@ async def test_a_question_is_void_once_its_step_has_ended(tmp_path: Path, projec
         assert await segue.views.approvals(pipeline_id=pipeline_id) == []
         with pytest.raises(IllegalMove, match="void"):
             await segue.approvals.decide(asked.id, approve=True)
+
+
+async def test_what_is_being_written_when_the_reply_comes_is_kept(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, writing = SqlActivity.add, asyncio.Event()
+
+    async def add_slowly(self: SqlActivity, new: Sequence[NewActivity]) -> None:
+        if not writing.is_set():
+            writing.set()
+            (tmp_path / "go").touch()
+            await asyncio.sleep(1)
+        await add(self, new)
+
+    monkeypatch.setattr(SqlActivity, "add", add_slowly)
+    script: list[Any] = [{"say": "I look around."}, hold_until(tmp_path / "go"), say_handoff()]
+    async with build_test_segue(tmp_path, ScriptedBackend({"developer": script})) as segue:
+        pipeline = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
+        activity = await segue.views.activity_after(0, pipeline_id=pipeline.id)
+    said = "".join(each.payload["text"] for each in activity if each.kind is ActivityKind.SAID)
+    assert said.startswith("I look around.")
+    assert said.count("I look around.") == said.count("Did the work.") == 1
 
 
 @pytest.mark.parametrize("slow", ["entries_after", "activity_after"])

@@ -21,6 +21,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.application.ports import Clock, Database, NewActivity, NewApproval
+from segue.application.talking import unbroken
 from segue.domain.activity import ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditKind
@@ -121,7 +122,7 @@ class _Watch:
         while True:
             await asyncio.sleep(_FLUSH_SECONDS)
             try:
-                await self._flush()
+                await unbroken(self._flush())  # what it has taken would be lost if it were cut off
                 if self._asked and loop.time() >= next_look:
                     next_look = loop.time() + _ANSWER_SECONDS
                     await self._bring_answers()
