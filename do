@@ -53,8 +53,10 @@ case "$command" in
          .venv/bin/python -m tests.agents.programs install "$agents"
          pytest() { .venv/bin/python -m tests.loopback .venv/bin/pytest -q -m "$only" --dist worksteal "$@"; }
          if [ $# -gt 0 ]; then pytest -n 2 "$@"; exit; fi
-         pytest -n 2 tests/agents # which have time limits of their own
-         pytest -n 3 --ignore=tests/agents ;;
+         failed=0 # one part that fails does not hide the other
+         pytest -n 2 tests/agents || failed=1 # these have time limits of their own
+         pytest -n 3 --ignore=tests/agents || failed=1
+         exit $failed ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock
