@@ -285,3 +285,14 @@ async def test_what_was_not_committed_is_kept_when_its_worktree_is_removed(flow:
     await flow.spaces.remove(space)
     assert "+++ b/new.txt" in await flow.spaces.diff(space, mark, None)
     assert git(flow.repo, "show", f"{space.branch}:new.txt") == "new"
+
+
+async def test_a_worktree_of_another_run_that_is_being_made_is_no_matter(flow: Flow, repo: Path) -> None:
+    """While git makes a worktree, its HEAD names a commit that does not exist."""
+    git(repo, "worktree", "add", "-q", "--detach", str(repo.parent / "other"))
+    (repo / ".git" / "worktrees" / "other" / "HEAD").write_text("0" * 39 + "1\n")
+    failing = subprocess.run(["git", "rev-list", "--all"], cwd=repo, capture_output=True, check=False)
+    assert b"bad object worktrees/other/HEAD" in failing.stderr
+    evidence, _ = await flow.whole(lambda folder: write(folder, {"new.txt": "1\n"}))
+    assert kinds(evidence) == {"new.txt": ADDED}
+    assert not evidence.are_commits_whole

@@ -67,7 +67,7 @@ def collect_evidence(
         changes = found.changes
     tip = start if head is None and base == "HEAD" else _resolve(repository, head or "HEAD")
     commits, _ = _commits(repository, [tip, f"^{start}"] if start else [tip]) if tip else ((), True)
-    known, all_known = _commits(repository, ["--all", "--reflog", *([tip] if tip else [])])
+    known, all_known = _known_commits(repository, [tip] if tip else [])
     top = str(repository.top)
     return Evidence(
         changes=changes,
@@ -194,6 +194,15 @@ def _note_ignored(repository: Repository, index: Mapping[str, str], state: _Stat
         state.unseen[EVERYWHERE] = "git ignores too many files to look at each"
     for name in found.fields():
         state.unseen.setdefault(name, "git ignores it")
+
+
+def _known_commits(repository: Repository, tips: list[str]) -> tuple[tuple[str, ...], bool]:
+    """The ids of all commits of a repository, and whether these are all."""
+    try:
+        return _commits(repository, ["--all", "--reflog", *tips])
+    except RepositoryError:
+        # Another worktree is being made or is broken: its HEAD names nothing. This one's own are enough.
+        return _commits(repository, ["--single-worktree", "--all", "--reflog", *tips])[0], False
 
 
 def _commits(repository: Repository, of: list[str]) -> tuple[tuple[str, ...], bool]:
