@@ -51,4 +51,7 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_costs_no_reply(tmp_path: Path) -> None:
-    assert share(Windows(tmp_path / "nowhere" / "windows.json"), INIT, WORDS, RESULT) == 0.7
+    (tmp_path / "in the way").write_text("")
+    windows = Windows(tmp_path / "in the way" / "windows.json")
+    assert share(windows, INIT, WORDS, RESULT) == 0.7
+    assert windows.of("opus") is None

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from segue.application.backends import AgentBackend, Message, Reply, SessionRequest, ToolServer
 from segue.application.endings import Endings
+from segue.application.patience import within
 from segue.application.submissions import has_submitted
 from segue.application.watching import Seen, Watched, Watching
-from segue.domain.errors import AgentFailed, BackendUnavailable
+from segue.domain.errors import AgentFailed
 from segue.domain.handoff import redact
-from segue.domain.limits import NO_LIMITS, HandoffLimits
+from segue.domain.limits import HandoffLimits
 from segue.domain.permissions import DEFAULT_RULES
 from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Step
 from segue.domain.sessions import Reason
@@ -102,17 +103,19 @@ class Conversations:
     async def open(self, talk: Conversation) -> str:
         """Open the session; gives its reference."""
         opening = talk.backend.open(talk.request)
-        return await self._within(opening, f"{talk.agent.backend} did not open a session")
+        return await within(
+            self._limits.open_timeout, opening, f"{talk.agent.backend} did not open a session"
+        )
 
     async def join(self, talk: Conversation) -> None:
         """Go on with a session that was opened before, perhaps by a process that is gone."""
         joined = talk.backend.resume(talk.request, talk.session)
-        await self._within(joined, f"{talk.agent.backend} did not give the session back")
+        await within(self._limits.open_timeout, joined, f"{talk.agent.backend} did not give the session back")
 
     async def deliver(self, talk: Conversation, message: Message) -> None:
         """Send a message, unless it was sent before."""
         taken = talk.backend.send(talk.request, talk.session, message)
-        await self._within(taken, f"{talk.agent.backend} did not take the message")
+        await within(self._limits.open_timeout, taken, f"{talk.agent.backend} did not take the message")
 
     async def reply(
         self,
@@ -155,8 +158,10 @@ class Conversations:
     async def _within_limits(
         self, talk: Conversation, message_id: str, seen: Seen, limits: HandoffLimits | None
     ) -> Reply:
+        if limits is None:
+            return await talk.backend.wait(talk.session, message_id)
         waiting = asyncio.ensure_future(talk.backend.wait(talk.session, message_id))
-        watching = asyncio.ensure_future(self._until_full(talk, seen, limits or NO_LIMITS))
+        watching = asyncio.ensure_future(self._until_full(talk, seen, limits))
         try:
             await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():
@@ -175,7 +180,7 @@ class Conversations:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             reason = limits.reached(seen.usage, seen.turns, talk.attempt.started_at, self._clock.now())
-            if reason is not None and not await self._has_submitted(talk):
+            if reason is not None:
                 return reason
 
     async def _has_submitted(self, talk: Conversation) -> bool:
@@ -190,10 +195,3 @@ class Conversations:
         left = (end - self._clock.now()).total_seconds()
         # After a restart the reply may be there already: time to fetch it is given in any case.
         return max(min(left, allowed), self._limits.late_reply_timeout) if rejoined else max(left, 0)
-
-    async def _within(self, act: Awaitable[T], otherwise: str) -> T:
-        try:
-            async with asyncio.timeout(self._limits.open_timeout):
-                return await act
-        except TimeoutError:
-            raise BackendUnavailable(f"{otherwise} within {self._limits.open_timeout:g} s") from None

@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from segue.application.ports import UnitOfWork
 from segue.application.verification import Examined
 from segue.domain.errors import BackendError
 from segue.domain.handing_over import problems_that_count, question, repair_question
 from segue.domain.handoff import Handoff, check_handoff, extract_handoff, redact
 from segue.domain.ledger import verify_claims
 from segue.domain.ledger.evidence import Evidence
+from segue.domain.limits import stalled_after
 
 Ask = Callable[[str], Awaitable[str]]
 """Asks the session something; gives the reply to this very question."""
@@ -65,6 +67,16 @@ async def examine(text: str, evidence: Evidence | None) -> Examined:
         source=source,
         problems=tuple(check_handoff(found)) if found is not None else (),
         ledger=ledger,
+    )
+
+
+async def stalled_by(work: UnitOfWork, parent_id: int | None, handoff: Handoff, *, has_changes: bool) -> int:
+    """How many handoffs in a row brought nothing new, with this one of a session that has this parent."""
+    before = await work.sessions.last_handoff(parent_id) if parent_id is not None else None
+    return stalled_after(
+        before.stalled if before is not None else 0,
+        has_changes=has_changes,
+        is_same=before is not None and before.metadata_json == handoff.to_json(),
     )
 
 

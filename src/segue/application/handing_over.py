@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from segue.application.drafting import NoHandoff, draft, examine
+from segue.application.drafting import NoHandoff, draft, examine, stalled_by
 from segue.application.handoff_outcomes import (
     Edit,
     HandedOff,
@@ -21,9 +21,10 @@ from segue.application.handoff_outcomes import (
     Stage,
     Wanted,
 )
+from segue.application.patience import unbroken
 from segue.application.ports import NewHandoff
 from segue.application.session_ports import Documents, NewMessage, NewSession
-from segue.application.talking import Talking, unbroken
+from segue.application.talking import Talking
 from segue.application.verification import Examined, Verification
 from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError, RepositoryError, StorageError
@@ -37,9 +38,8 @@ from segue.domain.handoff import (
     OutputNotation,
     render_handoff,
 )
-from segue.domain.ledger import corrections_of
 from segue.domain.ledger.evidence import Evidence
-from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, stalled_after
+from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, nothing_new
 from segue.domain.sessions import MessageStatus, Reason, Role, Session, SpokenMessage
 from segue.domain.workspace import WorkspaceChoice
 
@@ -106,20 +106,20 @@ class HandingOver:
         handoff = examined.handoff
         assert handoff is not None
         text = render_handoff(handoff, OutputNotation.YAML)
-        stalled = await self._stalled(session, handoff, evidence)
+        has_changes = evidence is not None and bool(evidence.changes)
+        async with self._talking.database.begin() as work:
+            stalled = await stalled_by(work, session.parent_id, handoff, has_changes=has_changes)
         if wanted.automatic and stalled >= MOST_HANDOFFS_WITHOUT_PROGRESS:
             raise _failed(
                 session,
-                f"{stalled} handoffs in a row brought nothing new: no file was changed, and each said the "
-                "same. Give the work smaller steps, or go on by hand",
+                f"{nothing_new(stalled)}. Give the work smaller steps, or go on by hand",
             )
-        corrections = corrections_of(examined.ledger) if examined.ledger is not None else ()
         return _Ready(
             handoff=handoff,
             text=text,
             examined=examined,
             stalled=stalled,
-            injection=injection(text, corrections),
+            injection=injection(text, examined.corrections),
         )
 
     async def _ask(self, session: Session, text: str, wanted: Wanted) -> str:
@@ -138,17 +138,6 @@ class HandingOver:
             return await self._workspaces.evidence(workspace, session.base_mark)
         except RepositoryError:
             return None  # what cannot be read refutes nothing
-
-    async def _stalled(self, session: Session, handoff: Handoff, evidence: Evidence | None) -> int:
-        if session.parent_id is None:
-            return stalled_after(0, has_changes=False, is_same=False)
-        async with self._talking.database.begin() as work:
-            before = await work.sessions.last_handoff(session.parent_id)
-        return stalled_after(
-            before.stalled if before is not None else 0,
-            has_changes=evidence is not None and bool(evidence.changes),
-            is_same=before is not None and before.metadata_json == handoff.to_json(),
-        )
 
     async def _hand_in(self, session: Session, wanted: Wanted, ready: _Ready, progress: Progress) -> Outcome:
         try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from segue.application.talking import OnEvent, Talking, unbroken
+from segue.application.patience import unbroken
+from segue.application.talking import OnEvent, Talking
 from segue.domain.errors import BackendError, IllegalMove
 from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
 

@@ -19,11 +19,12 @@ from segue.application.handoff_outcomes import (
     Progress,
     Wanted,
 )
+from segue.application.patience import unbroken
 from segue.application.ports import CatalogSource
 from segue.application.saying import Saying
 from segue.application.session_ports import NewSession
 from segue.application.session_views import Lineage, SessionDetail, SessionPage
-from segue.application.talking import OnEvent, Talking, unbroken
+from segue.application.talking import OnEvent, Talking
 from segue.domain.audit import AuditKind
 from segue.domain.catalog import AUTO, AgentProfile
 from segue.domain.errors import (

@@ -7,7 +7,6 @@ repeat after a crash. A session that hands nothing over gets the handoff that Se
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -18,8 +17,9 @@ import structlog
 
 from segue.application.backends import Message
 from segue.application.conversations import Conversation, Conversations
-from segue.application.drafting import Ask, Draft, NoHandoff, draft
+from segue.application.drafting import Ask, Draft, NoHandoff, draft, stalled_by
 from segue.application.endings import Endings
+from segue.application.patience import within
 from segue.application.ports import NewHandoff, UnitOfWork
 from segue.application.session_ports import Documents, NewMessage
 from segue.application.submissions import has_submitted, read_handoff, reported_blockers
@@ -27,7 +27,6 @@ from segue.domain.audit import AuditKind
 from segue.domain.errors import (
     AgentFailed,
     BackendError,
-    BackendUnavailable,
     RepositoryError,
     StorageError,
 )
@@ -35,9 +34,8 @@ from segue.domain.handing_over import Document, injection
 from segue.domain.handoff import Handoff, OutputNotation, render_handoff
 from segue.domain.handoff.model import Blocker
 from segue.domain.handoff.submitted import add_blockers
-from segue.domain.ledger import corrections_of
 from segue.domain.ledger.evidence import Evidence
-from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, stalled_after
+from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, nothing_new
 from segue.domain.pipeline import Attempt, AttemptStatus
 from segue.domain.sessions import MessageStatus, Reason, Role, SpokenMessage
 
@@ -86,12 +84,12 @@ class StepHandover:
         last = await work.sessions.last_handoff(attempt.agent_id)
         if last is not None and last.stalled >= MOST_HANDOFFS_WITHOUT_PROGRESS:
             raise AgentFailed(
-                f"{last.stalled} handoffs in a row brought nothing new: no file was changed, and each said "
-                "the same. Give the step a smaller job, or go on by hand from its last handoff"
+                f"{nothing_new(last.stalled)}. Give the step a smaller job, or go on by hand from its last "
+                "handoff"
             )
 
-    async def begin(self, talk: Conversation, reason: Reason) -> Conversation | None:
-        """Write down that the session will hand over, before it is told; none if it handed off already."""
+    async def begin(self, talk: Conversation, reason: Reason) -> Conversation:
+        """Write down that the session will hand over, before it is told; not if it has handed off already."""
         now = self._clock.now()
         async with self._database.begin() as work:
             await work.pipelines.check(talk.lease)
@@ -99,7 +97,7 @@ class StepHandover:
             assert latest is not None  # it was begun
             attempt, agent = latest
             if has_submitted(attempt):
-                return None
+                return replace(talk, attempt=attempt, agent=agent)
             moved = attempt.moved(AttemptStatus.HANDING_OVER, handover_reason=reason)
             await work.attempts.save(moved, agent)
             await work.approvals.void(talk.step.id, now)
@@ -120,7 +118,7 @@ class StepHandover:
         reason = talk.attempt.handover_reason
         assert reason is not None  # `begin` wrote it
         try:
-            made = await draft(self._asker(talk, rejoined), lambda: self._evidence(talk))
+            made = await draft(self._asker(talk, rejoined=rejoined), lambda: self._evidence(talk))
             left = _left_of(made, await self._blockers(talk))
         except (BackendError, RepositoryError) as error:
             await self._endings.release(talk.agent, abort=True)
@@ -128,56 +126,58 @@ class StepHandover:
         await self._save(talk, left, reason)
         await self._endings.release(talk.agent)
 
-    def _asker(self, talk: Conversation, rejoined: bool) -> Ask:
+    def _asker(self, talk: Conversation, *, rejoined: bool) -> Ask:
         """Asks one thing after the other; what was asked before a crash is not asked again."""
-        numbers, joining = count(1), [rejoined]
+        numbers, is_joined = count(1), not rejoined
 
         async def ask(text: str) -> str:
+            nonlocal is_joined
             number = next(numbers)
-            name = hashlib.sha256(f"{talk.agent.key} handover {number}".encode()).hexdigest()[:32]
-            async with self._database.begin() as work:
-                message = await work.sessions.find_message(talk.agent.id, name)
-            if message is None or message.status is not MessageStatus.REPLIED:
-                if joining.pop() if joining else False:
-                    await self._conversations.join(talk)
-                if message is None and number == 1:
-                    await self._cut_off(talk)
-            return await self._ask(talk, text, name)
+            message = await self._saved(talk, text, number)
+            if message.status is MessageStatus.REPLIED:
+                return message.reply or ""
+            if not is_joined:
+                await self._conversations.join(talk)
+                is_joined = True
+            if message.status is MessageStatus.SENDING and number == 1:
+                await self._cut_off(talk)
+            return await self._exchange(talk, message)
 
         return ask
+
+    async def _saved(self, talk: Conversation, text: str, number: int) -> SpokenMessage:
+        """A question as it stands; it is written down before it is asked."""
+        name = hashlib.sha256(f"{talk.agent.key} handover {number}".encode()).hexdigest()[:32]
+        async with self._database.begin() as work:
+            await work.pipelines.check(talk.lease)
+            if (known := await work.sessions.find_message(talk.agent.id, name)) is not None:
+                return known
+            new = NewMessage(
+                agent_id=talk.agent.id,
+                role=Role.HANDOFF,
+                message_id=name,
+                text=text,
+                created_at=self._clock.now(),
+            )
+            message = await work.sessions.add_message(new)
+            await work.commit()
+        return message
 
     async def _cut_off(self, talk: Conversation) -> None:
         """Stop what the session is doing. One that has done nothing has nothing to hand over."""
         if talk.backend.capabilities.events and not await self._verification.has_worked(talk.agent):
             raise NoHandoff("it had done nothing yet")
-        try:
-            async with asyncio.timeout(self._endings.limits.stop_timeout):
-                await talk.backend.interrupt(talk.session)
-        except TimeoutError:
-            raise BackendUnavailable(f"{talk.agent.backend} did not stop the turn in time") from None
+        stopping = talk.backend.interrupt(talk.session)
+        await within(self._endings.limits.stop_timeout, stopping, f"{talk.agent.backend} did not stop")
 
-    async def _ask(self, talk: Conversation, text: str, name: str) -> str:
-        async with self._database.begin() as work:
-            await work.pipelines.check(talk.lease)
-            message = await work.sessions.find_message(talk.agent.id, name)
-            if message is None:
-                new = NewMessage(
-                    agent_id=talk.agent.id,
-                    role=Role.HANDOFF,
-                    message_id=name,
-                    text=text,
-                    created_at=self._clock.now(),
-                )
-                message = await work.sessions.add_message(new)
-                await work.commit()
-        if message.status is MessageStatus.REPLIED:
-            return message.reply or ""
-        rejoined = message.status is MessageStatus.SENT
+    async def _exchange(self, talk: Conversation, message: SpokenMessage) -> str:
+        """Send the question unless it was sent, and wait for the answer."""
+        since, rejoined = message.created_at, message.status is MessageStatus.SENT
         if not rejoined:
-            await self._conversations.deliver(talk, Message(id=name, text=message.text))
+            await self._conversations.deliver(talk, Message(id=message.message_id, text=message.text))
             message = await self._record(talk, replace(message, status=MessageStatus.SENT))
-        since = message.created_at if rejoined else self._clock.now()
-        reply = await self._conversations.reply(talk, name, rejoined=rejoined, since=since)
+            since = self._clock.now()
+        reply = await self._conversations.reply(talk, message.message_id, rejoined=rejoined, since=since)
         reply = await self._submitted(talk) or reply
         now = self._clock.now()
         await self._record(talk, replace(message, status=MessageStatus.REPLIED, reply=reply, replied_at=now))
@@ -222,18 +222,6 @@ class StepHandover:
             ledger_json=None,
             is_synthetic=True,
             injection=injection(text, is_synthetic=True),
-        )
-
-    async def _stalled(self, work: UnitOfWork, talk: Conversation, left: _Left, *, changed: bool) -> int:
-        before = (
-            await work.sessions.last_handoff(talk.agent.parent_id)
-            if talk.agent.parent_id is not None
-            else None
-        )
-        return stalled_after(
-            before.stalled if before is not None else 0,
-            has_changes=changed,
-            is_same=before is not None and before.metadata_json == left.metadata.to_json(),
         )
 
     async def _has_changes(self, talk: Conversation) -> bool:
@@ -282,7 +270,7 @@ class StepHandover:
                     created_at=now,
                     file_path=path,
                     injection_prompt=left.injection,
-                    stalled=await self._stalled(work, talk, left, changed=changed),
+                    stalled=await stalled_by(work, talk.agent.parent_id, left.metadata, has_changes=changed),
                 )
                 handoff_id = await work.handoffs.add(new)
                 done = talk.attempt.moved(AttemptStatus.HANDED_OVER, finished_at=now)
@@ -315,11 +303,10 @@ class StepHandover:
 def _left_of(made: Draft, blockers: Sequence[Blocker]) -> _Left:
     handoff = add_blockers(made.handoff, blockers) if blockers else made.handoff
     text = render_handoff(handoff, OutputNotation.YAML)
-    ledger = made.examined.ledger
     return _Left(
         content=text,
         metadata=handoff,
         ledger_json=made.examined.ledger_json,
         is_synthetic=False,
-        injection=injection(text, corrections_of(ledger) if ledger is not None else ()),
+        injection=injection(text, made.examined.corrections),
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from secrets import token_urlsafe
-from typing import Any
 from uuid import uuid4
 
 import structlog
@@ -81,27 +80,20 @@ class StepMoves:
         pipeline, attempt, agent = await self.open_attempt(lease, step_id, mark)
         self.endings.hold(lease, agent)
         talk = self._conversations.of(lease, pipeline, attempt, agent)
-        if attempt.status is AttemptStatus.HANDING_OVER:
-            await self._handover.finish(talk, rejoined=True)
+        rejoined = attempt.status is AttemptStatus.HANDING_OVER
+        if not rejoined:
+            limits = self._handoff_limits if await talk.backend.converses(talk.request) else None
+            try:
+                talk = await self.await_reply(talk, limits)
+            except LimitReached as limit:
+                talk = await self._handover.begin(talk, limit.reason)
+                if talk.attempt.status is not AttemptStatus.HANDING_OVER:
+                    talk = await self.await_reply(talk)  # it submitted its handoff this very moment
+        if talk.attempt.status is AttemptStatus.HANDING_OVER:
+            await self._handover.finish(talk, rejoined=rejoined)
             return False
-        limits = self._handoff_limits if await talk.backend.converses(talk.request) else None
-        try:
-            talk = await self.await_reply(talk, limits)
-        except LimitReached as limit:
-            begun = await self._handover.begin(talk, limit.reason)
-            if begun is not None:
-                await self._handover.finish(begun)
-                return False
-            # It submitted its handoff this very moment: it is about to end.
-            talk = await self.await_reply(replace(talk, **await self._as_it_stands(talk)))
         await self._acceptance.accept(talk)
         return True
-
-    async def _as_it_stands(self, talk: Conversation) -> dict[str, Any]:
-        async with self._database.begin() as work:
-            latest = await work.attempts.latest(talk.step.id)
-        assert latest is not None  # it was begun
-        return {"attempt": latest[0], "agent": latest[1]}
 
     async def prepare(self, lease: Lease, step_id: int) -> str | None:
         """Make the workspace before the first step, and mark its state before each one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -21,10 +21,11 @@ from segue.application.backends import (
     SessionRequest,
 )
 from segue.application.endings import Limits
+from segue.application.patience import unbroken, within
 from segue.application.ports import Clock, Database
 from segue.application.session_ports import NewMessage
 from segue.domain.audit import AuditKind
-from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, TurnStopped
+from segue.domain.errors import AgentFailed, BackendError, TurnStopped
 from segue.domain.handoff import redact
 from segue.domain.permissions import DEFAULT_RULES
 from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
@@ -69,7 +70,9 @@ class Talking:
     async def open(self, session: Session) -> Session:
         """Open it on its back end, and write down its reference."""
         opening = self.backend_of(session).open(self.request_of(session))
-        reference = await self._within(opening, f"{session.backend} did not open a session")
+        reference = await within(
+            self._limits.open_timeout, opening, f"{session.backend} did not open a session"
+        )
         opened = replace(session, session_ref=reference)
         async with self.database.begin() as work:
             await work.sessions.save(opened)
@@ -83,7 +86,9 @@ class Talking:
             return await self.open(session)
         if session.id not in self._joined:
             joining = self.backend_of(session).resume(self.request_of(session), session.session_ref)
-            await self._within(joining, f"{session.backend} did not give the session back")
+            await within(
+                self._limits.open_timeout, joining, f"{session.backend} did not give the session back"
+            )
             self._joined.add(session.id)
         return session
 
@@ -114,7 +119,7 @@ class Talking:
             text = f"{session.profile.system_prompt_additions.strip()}\n\n{text}"
         wire = Message(id=_wire_id(session, message), text=text)
         sending = self.backend_of(session).send(self.request_of(session), session.session_ref or "", wire)
-        await self._within(sending, f"{session.backend} did not take the message")
+        await within(self._limits.open_timeout, sending, f"{session.backend} did not take the message")
         return await self.record(message, MessageStatus.SENT)
 
     async def exchange(
@@ -277,29 +282,6 @@ class Talking:
     async def _is_first(self, message: SpokenMessage) -> bool:
         async with self.database.begin() as work:
             return (await work.sessions.messages(message.agent_id))[0].id == message.id
-
-    async def _within(self, act: Awaitable[T], otherwise: str) -> T:
-        try:
-            async with asyncio.timeout(self._limits.open_timeout):
-                return await act
-        except TimeoutError:
-            raise BackendUnavailable(f"{otherwise} within {self._limits.open_timeout:g} s") from None
-
-
-async def unbroken(act: Coroutine[Any, Any, T]) -> T:
-    """Bring something to its end, whoever is cancelled meanwhile; the cancellation comes after it."""
-    task = asyncio.create_task(act)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        if not task.cancelled() and (failure := task.exception()) is not None:
-            log.warning("cancelled_with_error", error=str(failure))
-        raise cancelled
-    return task.result()
 
 
 async def _listen(backend: AgentBackend, reference: str, message_id: str, on_event: OnEvent | None) -> bool:

@@ -54,12 +54,17 @@ class Examined:
         return corrections_of(replace(self.ledger, unmentioned=()))
 
     @property
+    def corrections(self) -> tuple[str, ...]:
+        """What the next agent is told: claims that are not so, and changes that nobody mentioned."""
+        return corrections_of(self.ledger) if self.ledger is not None else ()
+
+    @property
     def ledger_json(self) -> str | None:
         """The ledger with the corrections that the next agent is given."""
         if self.ledger is None:
             return None
         facts: dict[str, Any] = ledger_as_dict(self.ledger, self.source)
-        return json.dumps({**facts, "corrections": list(corrections_of(self.ledger))})
+        return json.dumps({**facts, "corrections": list(self.corrections)})
 
 
 class Verification:

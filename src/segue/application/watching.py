@@ -20,8 +20,8 @@ from segue.application.backends import (
     ToolUsed,
     UsageReported,
 )
+from segue.application.patience import unbroken
 from segue.application.ports import Clock, Database, NewActivity, NewApproval
-from segue.application.talking import unbroken
 from segue.domain.activity import ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditKind

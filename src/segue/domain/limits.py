@@ -36,15 +36,17 @@ class HandoffLimits:
         return Reason.SHIFT_END if any(_is_over(value, limit) for value, limit in spent) else None
 
 
-NO_LIMITS = HandoffLimits(context_share=None)
-
-
 def stalled_after(stalled_before: int, *, has_changes: bool, is_same: bool) -> int:
     """How many handoffs in a row brought nothing new, this one included.
 
     One that changed files, or that says something else than the one before it, begins the count anew.
     """
     return 1 if has_changes or not is_same else stalled_before + 1
+
+
+def nothing_new(stalled: int) -> str:
+    """Why a chain of sessions ends that goes nowhere."""
+    return f"{stalled} handoffs in a row brought nothing new: no file was changed, and each said the same"
 
 
 def _is_over(value: float | None, limit: float | None) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from segue.adapters.backends.private_files import write_private
+from segue.domain.errors import BackendUnavailable
 
 
 class Windows:
@@ -24,10 +26,8 @@ class Windows:
         if not model or not window or self.of(model) == window:
             return
         text = json.dumps(self._read() | {model: window})
-        with suppress(OSError):  # no reply is worth losing for it
-            with NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-                file.write(text)
-            Path(file.name).replace(self._path)
+        with suppress(BackendUnavailable):  # no reply is worth losing for it
+            write_private(self._path, text)
 
     def _read(self) -> dict[str, object]:
         try:

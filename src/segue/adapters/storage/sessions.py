@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -124,11 +125,12 @@ class SqlSessions:
         await self._session.execute(delete(HandoffRow).where(HandoffRow.id == handoff_id))
 
 
-class SessionReading:
+class SessionReading(ABC):
     """Reads of sessions, each a short transaction of its own."""
 
+    @abstractmethod
     def _reading(self) -> AbstractAsyncContextManager[AsyncSession]:
-        raise NotImplementedError
+        """A short transaction to read in."""
 
     async def sessions(self, *, before: int | None = None, limit: int = 50) -> SessionPage:
         """Some sessions, newest first."""

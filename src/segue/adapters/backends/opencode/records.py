@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from segue.adapters.backends.opencode.options import External, ServerSpec
-from segue.domain.errors import BackendUnavailable
+from segue.adapters.backends.private_files import write_private
 from segue.domain.permissions import PermissionRule
 
 
@@ -67,16 +66,3 @@ class Records:
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{Path(key).name}.json"
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that nobody else may read, whole or not at all."""
-    fresh = path.with_suffix(".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        number = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        fresh.replace(path)
-    except OSError as error:
-        raise BackendUnavailable(f"cannot write {path}: {error.strerror}") from error

@@ -20,7 +20,7 @@ from segue.adapters.backends import supervised
 from segue.adapters.backends.opencode.client import Address, Client
 from segue.adapters.backends.opencode.errors import one_line
 from segue.adapters.backends.opencode.options import REMEDY, ServerSpec
-from segue.adapters.backends.opencode.records import write_private
+from segue.adapters.backends.private_files import write_private
 from segue.domain.errors import BackendUnavailable
 
 log = structlog.get_logger()
