@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Piece, Statement
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.notations import Topic
@@ -14,24 +15,24 @@ from segue.domain.handoff.parts import HEADLINES
 from segue.domain.handoff.spans import TUPLES, Spans, is_exit_code
 
 _FIELDS = (
-    Topic.GOAL,
-    Topic.CONSTRAINTS,
-    Topic.DONE,
-    Topic.DECISIONS,
-    Topic.CREATED,
-    Topic.MODIFIED,
-    Topic.CHECKS,
-    Topic.PATTERNS,
-    Topic.GOTCHAS,
-    Topic.FAILED,
-    Topic.READING,
-    Topic.QUESTIONS,
-    Topic.NEXT,
-    Topic.BLOCKERS,
-    Topic.CONTEXT,
-    Topic.BRIEF,
+    topics.GOAL,
+    topics.CONSTRAINTS,
+    topics.DONE,
+    topics.DECISIONS,
+    topics.CREATED,
+    topics.MODIFIED,
+    topics.CHECKS,
+    topics.PATTERNS,
+    topics.GOTCHAS,
+    topics.FAILED,
+    topics.READING,
+    topics.QUESTIONS,
+    topics.NEXT,
+    topics.BLOCKERS,
+    topics.CONTEXT,
+    topics.BRIEF,
 )
-_ONCE = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHECKS})
+_ONCE = frozenset({topics.CREATED, topics.MODIFIED, topics.CHECKS})
 """Topics where the same words again are the same thing: a file is one file wherever it is named."""
 _GAP = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
@@ -72,16 +73,19 @@ def assemble(text: str, drafts: Sequence[Draft]) -> Assembled:
 
 def _choose(text: str, drafts: Sequence[Draft], *, exact: bool) -> dict[Topic, Sequence[Statement]]:
     """The statements of each field, from the first draft that has some."""
+    first: dict[Topic, list[Statement]] = {}
+    for draft in reversed(drafts):
+        first |= draft.statements
     chosen: dict[Topic, Sequence[Statement]] = {}
     for topic in _FIELDS:
-        found = next((draft.statements[topic] for draft in drafts if topic in draft.statements), None)
-        if found is None:
+        if topic not in first:
             continue
+        found = first[topic]
         if topic in TEXT_TOPICS:
             chosen[topic] = [_run(text, found)]
         else:
             chosen[topic] = _first_of_each(topic, found) if topic in _ONCE and not exact else found
-    if not exact and Topic.CREATED in chosen and Topic.MODIFIED in chosen:
+    if not exact and topics.CREATED in chosen and topics.MODIFIED in chosen:
         _tell_apart(chosen)
     return chosen
 
@@ -117,11 +121,11 @@ def _said_again(topic: Topic, statements: Sequence[Statement]) -> Iterator[str]:
 
 def _tell_apart(chosen: dict[Topic, Sequence[Statement]]) -> None:
     """A file that was created is not modified as well."""
-    created = {_headline(statement, "path") for statement in chosen[Topic.CREATED]}
-    kept = [each for each in chosen[Topic.MODIFIED] if _headline(each, "path") not in created]
-    if len(kept) < len(chosen[Topic.MODIFIED]):
-        del chosen[Topic.MODIFIED]
-        chosen[Topic.MODIFIED] = kept
+    created = {_headline(statement, "path") for statement in chosen[topics.CREATED]}
+    kept = [each for each in chosen[topics.MODIFIED] if _headline(each, "path") not in created]
+    if len(kept) < len(chosen[topics.MODIFIED]):
+        del chosen[topics.MODIFIED]
+        chosen[topics.MODIFIED] = kept
 
 
 def _items(name: str | None, statements: Sequence[Statement]) -> tuple[Any, ...]:
@@ -152,7 +156,7 @@ def _parts(name: str, statement: Statement) -> dict[str, Any]:
 
 def _joined(text: str, draft: Draft) -> Iterator[tuple[str, Piece]]:
     """What maps to no field, neighbours under one heading as one."""
-    for words, start, end, parts in draft.of(Topic.ASIDE):
+    for words, start, end, parts in draft.of(topics.ASIDE):
         heading = next((piece.text for part, piece in reversed(parts) if part == "heading"), "")
         yield heading, Piece(words, start, end)
     run: list[tuple[str, Piece]] = []

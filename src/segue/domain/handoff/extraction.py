@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.assembly import assemble
 from segue.domain.handoff.draft import Draft, Span
 from segue.domain.handoff.envelope import Found, find_documents
 from segue.domain.handoff.markdown import MAX_BLOCKS, MAX_CHARS, parse_markdown
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.prose import read_prose
 from segue.domain.handoff.sections import SectionReader
 from segue.domain.handoff.written import read_written
 
+_FIELDS = tuple(name for name in Handoff.model_fields if name != "other_sections")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _TOLD_IN_PROSE = frozenset(
-    {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS}
+    {topics.DONE, topics.NEXT, topics.DECISIONS, topics.QUESTIONS, topics.BLOCKERS, topics.GOTCHAS}
 )
 """What sections are about; a text with two of them is no free prose."""
 
@@ -83,7 +84,7 @@ def _is_empty(handoff: Handoff, *, exact: bool) -> bool:
     """Words that belong to no field are no handoff, unless a canonical document says that they are one."""
     if exact:
         return handoff.is_empty()
-    return not any(getattr(handoff, name) for name in Handoff.model_fields if name != "other_sections")
+    return not any(map(handoff.__getattribute__, _FIELDS))
 
 
 def _readable(text: str, notes: list[str]) -> str:
@@ -112,14 +113,14 @@ def _prose(source: str, sections: Draft, drafts: list[tuple[Notation, Draft]]) -
 
 def _inside_prompt(source: str, drafts: list[tuple[Notation, Draft]]) -> Draft | None:
     """A prompt for the next session may be the only place that lists the next steps."""
-    if any(Topic.NEXT in draft.statements for _, draft in drafts):
+    if any(topics.NEXT in draft.statements for _, draft in drafts):
         return None
-    prompt = next((prompt for _, draft in drafts for prompt in draft.of(Topic.BRIEF)), None)
+    prompt = next((prompt for _, draft in drafts for prompt in draft.of(topics.BRIEF)), None)
     if prompt is None or "\n" not in prompt[0]:
         return None
     inner = Draft()
     SectionReader(source, inner).read(parse_markdown(source, prompt[1], prompt[2])[0])
-    if Topic.NEXT not in inner.statements:
+    if topics.NEXT not in inner.statements:
         return None
     inner.others.clear()
     inner.evidence.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.paths import is_path, paths_in
@@ -89,7 +90,7 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
             after = listed[at + 1].start if at + 1 < len(listed) else piece.end
             words = f"{text[piece.start : paths[0].start]} {text[path.end : after]}"
         kind = _kind(topic, words)
-        _add(draft, kind, path, about, kind is Topic.MODIFIED and _is_gone(piece.text))
+        _add(draft, kind, path, about, kind is topics.MODIFIED and _is_gone(piece.text))
 
 
 def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:
@@ -120,11 +121,11 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
             return
         verbs = [] if not before else _WORD.findall(before.lower())[-3:]
         if _is_said(verbs, _MAKES, _MAKES_WITHIN, _MAKES_AT_END):
-            _add(draft, Topic.CREATED, path, None, False)
+            _add(draft, topics.CREATED, path, None, False)
         elif (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)) or _is_said(
             verbs, _CHANGES, _CHANGES_WITHIN, _CHANGES_AT_END
         ):
-            _add(draft, Topic.MODIFIED, path, None, False)
+            _add(draft, topics.MODIFIED, path, None, False)
 
 
 def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:
@@ -139,13 +140,13 @@ def add_new_files(draft: Draft, text: str, paths: Iterable[Piece]) -> None:
     """The files of a list that are marked as new, whatever the list is for."""
     for path in paths:
         if _MARKED_NEW.match(text, path.end):
-            _add(draft, Topic.CREATED, path, None, False)
+            _add(draft, topics.CREATED, path, None, False)
 
 
 def _by_letter(letter: str, topic: Topic) -> Topic:
     if letter.startswith(("?", "A", "new")):
-        return Topic.CREATED
-    return Topic.MODIFIED if letter[:1] in "MDRCUmdr" else topic
+        return topics.CREATED
+    return topics.MODIFIED if letter[:1] in "MDRCUmdr" else topic
 
 
 def _may_be_new(words: str) -> bool:
@@ -162,19 +163,19 @@ def _is_gone(words: str) -> bool:
 
 
 def _kind(topic: Topic, words: str) -> Topic:
-    if topic is Topic.CHANGED:
+    if topic is topics.CHANGED:
         new = _NEW.search(words) if _may_be_new(words) else None
         if new is None:
-            return Topic.MODIFIED
-        return Topic.MODIFIED if _CHANGED.search(words, 0, new.start()) else Topic.CREATED
-    return Topic.CREATED if topic is Topic.MODIFIED and _STRESSED_NEW.search(words) else topic
+            return topics.MODIFIED
+        return topics.MODIFIED if _CHANGED.search(words, 0, new.start()) else topics.CREATED
+    return topics.CREATED if topic is topics.MODIFIED and _STRESSED_NEW.search(words) else topic
 
 
 def _add(draft: Draft, topic: Topic, path: Piece, about: Piece | None, gone: bool) -> None:
     parts: list[tuple[str, Piece]] = [("path", path)]
     if about is not None and about.text:
-        parts.append(("purpose" if topic is Topic.CREATED else "description", about))
-    if gone and topic is Topic.MODIFIED:
+        parts.append(("purpose" if topic is topics.CREATED else "description", about))
+    if gone and topic is topics.MODIFIED:
         parts.append(("change_type", Piece("delete", -1, -1)))
     draft.add(topic, path, parts)
 

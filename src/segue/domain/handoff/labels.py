@@ -11,6 +11,7 @@ _BOLD = re.compile(
     r"|__)[ \t]*([:\uff1a]))[ \t]*"
 )
 _MAY_BE_BOLD = ("**", "__", " ", "\t")
+_LONGEST_PLAIN = 80
 _PLAIN = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
 _MOST_WORDS = 7
 _BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
@@ -40,7 +41,10 @@ def label_at(text: str, start: int, end: int) -> Label | None:
         bold = _BOLD.match(text, start, end)
         if bold:
             return _new(Label, (bold[1].strip(), start, bold.end(), True))
-    plain = _PLAIN.match(text, start, min(end, start + 80))
+    end = min(end, start + _LONGEST_PLAIN)
+    if text.find(":", start, end) < 0 and text.find("\uff1a", start, end) < 0:
+        return None
+    plain = _PLAIN.match(text, start, end)
     if plain and plain[1].count(" ") < _MOST_WORDS:
         return _new(Label, (plain[1].strip(), start, plain.end(), False))
     return None

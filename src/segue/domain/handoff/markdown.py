@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyromark
 
 from segue.domain.handoff.words import ELEMENTS
 
 MAX_BLOCKS = 30_000
-MAX_EVENTS = 400_000
 """How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
 _OPTIONS = pyromark.Options.ENABLE_TABLES
 _INLINE = bytes.maketrans(b"`_[]&\x01", b"xxxxx`")
@@ -26,7 +24,7 @@ MAX_DEPTH = 40
 HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
-_ROOT = "Root"
+_NEVER = 1 << 62
 _HOLDS_BLOCKS = dict.fromkeys((LIST, ITEM, TABLE, HEAD, ROW, QUOTE), True) | dict.fromkeys(
     (HEADING, PARAGRAPH, CELL, CODE, HTML), False
 )
@@ -41,22 +39,10 @@ _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 _MAX_TAGS = 1000
 
 
-class Block(NamedTuple):
-    """One block. `start` and `end` are offsets of characters."""
+Block = tuple[str, int, int, list["Block"], Any]
+"""One block, as a bare tuple, for there are many: its kind, the offsets of its first character and of the one
+after its last, what stands in it, and a heading's level, the info string of a fence or the name of a tag."""
 
-    kind: str
-    start: int
-    end: int
-    children: list[Block]
-    """What stands in it; nobody changes that after the parse."""
-    info: str = ""
-    """The info string of a fence, or the name of a tag."""
-    level: int = 0
-    """Of a heading, 1 to 6."""
-
-
-_new = tuple.__new__
-# A named tuple's own constructor is written in Python, and there are many blocks.
 _LEAF: list[Block] = []
 """The children of all blocks that can have none."""
 
@@ -82,11 +68,10 @@ def _parse(text: str, start: int, end: int, blocks: list[Block]) -> bool:
     source = text[start:end] if start or end < len(text) else text
     if not source or source.isspace():
         return True
-    root = Block(_ROOT, 0, 1 << 62, [])
-    events = pyromark.events_with_range(_plain(source), options=_OPTIONS)
-    whole = _grow(root, islice(events, MAX_EVENTS), start)
-    blocks += [b for b in root.children if b.kind != HTML or not text.startswith("<!--", b.start)]
-    return whole and next(iter(events), None) is None
+    found: list[Block] = []
+    whole = _grow(pyromark.events_with_range(_plain(source), options=_OPTIONS), start, found)
+    blocks += [b for b in found if b[0] != HTML or not text.startswith("<!--", b[1])]
+    return whole
 
 
 def _plain(source: str) -> str:
@@ -126,16 +111,18 @@ def _begins_line(text: str, start: int, at: int) -> bool:
 
 
 def _tag_blocks(mark: re.Match[str]) -> list[Block]:
-    opened = Block(END_TAG if mark["close"] else TAG, mark.start(), mark.end(), _LEAF, mark["name"])
+    name = mark["name"]
+    opened: Block = (END_TAG if mark["close"] else TAG, mark.start(), mark.end(), _LEAF, name)
     if mark["value"] is None:
         return [opened]
-    closed = Block(END_TAG, mark.end("value"), mark.end(), _LEAF, mark["name"])
-    return [opened, Block(PARAGRAPH, mark.start("value"), mark.end("value"), _LEAF), closed]
+    value: Block = (PARAGRAPH, mark.start("value"), mark.end("value"), _LEAF, "")
+    return [opened, value, (END_TAG, mark.end("value"), mark.end(), _LEAF, name)]
 
 
-def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
-    stack = [root]
-    parent, until = root, root.end
+def _grow(events: Iterable[Any], offset: int, blocks: list[Block]) -> bool:
+    """Hangs the blocks into `blocks`; false if they are too many."""
+    kind, until, into = "", _NEVER, blocks
+    above = [(kind, until, into)]
     count = 0
     for event, where in events:
         # An event is a word, or a mapping of one word to what it is about; no other word has `Start` in it.
@@ -146,33 +133,30 @@ def _grow(root: Block, events: Iterator[Any], offset: int) -> bool:
             name = tag
         else:
             (name,) = tag
-        holds = _HOLDS_BLOCKS.get(name)
-        if holds is None:
+        if name not in _HOLDS_BLOCKS:
             continue
         start = where["start"] + offset
         while until <= start:
-            stack.pop()
-            parent = stack[-1]
-            until = parent.end
-        if (name == PARAGRAPH and parent.kind == ITEM) or len(stack) > MAX_DEPTH:
+            above.pop()
+            kind, until, into = above[-1]
+        if name == PARAGRAPH and kind == ITEM:
             continue
         count += 1
         if count > MAX_BLOCKS:
             return False
         end = where["end"] + offset
-        if holds:
-            block = _new(Block, (name, start, end, [], "", 0))
-            parent.children.append(block)
-            stack.append(block)
-            parent, until = block, end
-        else:
-            info, level = ("", 0) if tag is name else _described(name, tag[name])
-            parent.children.append(_new(Block, (name, start, end, _LEAF, info, level)))
+        if not _HOLDS_BLOCKS[name]:
+            into.append((name, start, end, _LEAF, "" if tag is name else _described(name, tag[name])))
+        elif len(above) <= MAX_DEPTH:
+            children: list[Block] = []
+            into.append((name, start, end, children, ""))
+            kind, until, into = name, end, children
+            above.append((kind, until, into))
     return True
 
 
-def _described(name: str, about: Any) -> tuple[str, int]:
-    """The info string of a code block, the level of a heading."""
+def _described(name: str, about: Any) -> Any:
+    """The level of a heading, the info string of a code block."""
     if name == HEADING:
-        return "", int(about["level"][1])
-    return about["Fenced"].strip() if type(about) is dict else "indented", 0
+        return int(about["level"][1])
+    return about["Fenced"].strip() if type(about) is dict else "indented"

@@ -172,6 +172,8 @@ class Section(BaseModel):
 
 def _as_texts(value: Any) -> Any:
     """Text where a list is expected is cut into its items; nothing at all is an empty list."""
+    if type(value) is tuple:
+        return value
     if value is None:
         return ()
     if isinstance(value, str):
@@ -184,7 +186,7 @@ def _items_of(part: type[Part]) -> BeforeValidator:
 
     def read(value: Any) -> Any:
         found = _as_texts(value)
-        if not isinstance(found, list | tuple):
+        if not isinstance(found, list | tuple) or str not in map(type, found):
             return found
         return [{part.headline: item.strip()} if isinstance(item, str) else item for item in found]
 

@@ -56,6 +56,8 @@ _SUBJECT = re.compile(
     "task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration"
     "|refactoring"
 )
+_ENDS = ("complete", "COMPLETE", "Complete", "done", "DONE", "Done", "finished", "FINISHED", "accomplished")
+"""What `_STATED` ends with, as it is written; to find a word as it stands takes no copy of the text."""
 _SIGNS = {
     "\u2705": Outcome.COMPLETED,
     "\u2714": Outcome.COMPLETED,
@@ -168,18 +170,15 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
 
 def find_statement(text: str) -> Evidence | None:
     """A sentence anywhere that says that the work is done, in so many words."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        return None
-    for word in ("complete", "done", "finished", "accomplished"):
-        at = lower.find(word)
+    for word in _ENDS:
+        at = text.find(word)
         while at >= 0:
             begin = max(0, at - 60)
-            told = _SUBJECT.search(lower, begin, at)
+            told = _SUBJECT.search(text[begin:at].lower())
             said = _STATED.search(text, begin, at + len(word) + 1) if told else None
             if said and said.end() > at:
                 return Evidence("complete", said.start(), said.end(), 2)
-            at = lower.find(word, at + len(word))
+            at = text.find(word, at + len(word))
     return None
 
 
@@ -203,11 +202,11 @@ def _judge_statement(item: Evidence) -> Outcome | None:
 
 
 def _judge_heading(item: Evidence) -> Outcome | None:
-    return _said_by_heading(item.text)
+    return said_by_heading(item.text)
 
 
 @lru_cache(maxsize=8192)
-def _said_by_heading(heading: str) -> Outcome | None:
+def said_by_heading(heading: str) -> Outcome | None:
     """A heading states an outcome where it says one of its subject."""
     lower = heading.lower()
     if any(words in lower for words in _UNFINISHED):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Piece, cut
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import says_nothing
 
 PART_LABELS: dict[Topic, dict[str, str]] = {
-    Topic.DECISIONS: {
+    topics.DECISIONS: {
         "rationale": "rationale",
         "why": "rationale",
         "reason": "rationale",
@@ -26,7 +27,7 @@ PART_LABELS: dict[Topic, dict[str, str]] = {
         "原因": "rationale",
         "이유": "rationale",
     },
-    Topic.GOTCHAS: {
+    topics.GOTCHAS: {
         "mitigation": "mitigation",
         "workaround": "mitigation",
         "fix": "mitigation",
@@ -37,14 +38,14 @@ PART_LABELS: dict[Topic, dict[str, str]] = {
         "location": "discovered_in",
         "where": "discovered_in",
     },
-    Topic.QUESTIONS: {
+    topics.QUESTIONS: {
         "context": "context",
         "recommendation": "recommendation",
         "recommended": "recommendation",
         "suggestion": "recommendation",
         "blocking": "blocking",
     },
-    Topic.BLOCKERS: {
+    topics.BLOCKERS: {
         "impact": "impact",
         "resolution": "suggested_resolution",
         "suggested resolution": "suggested_resolution",
@@ -56,24 +57,24 @@ PART_LABELS: dict[Topic, dict[str, str]] = {
         "blocks": "blocking_tasks",
         "needed": "suggested_resolution",
     },
-    Topic.NEXT: {"priority": "priority", "depends on": "depends_on", "dependencies": "depends_on"},
-    Topic.FAILED: {"why": "why", "reason": "why", "because": "why", "result": "why", "outcome": "why"},
-    Topic.PATTERNS: {"location": "location", "where": "location"},
+    topics.NEXT: {"priority": "priority", "depends on": "depends_on", "dependencies": "depends_on"},
+    topics.FAILED: {"why": "why", "reason": "why", "because": "why", "result": "why", "outcome": "why"},
+    topics.PATTERNS: {"location": "location", "where": "location"},
 }
 """Words before a colon, or over a column, inside a statement -> the part that follows."""
 
 HEADLINES: dict[Topic, str] = {
-    Topic.DECISIONS: "decision",
-    Topic.GOTCHAS: "issue",
-    Topic.QUESTIONS: "question",
-    Topic.BLOCKERS: "blocker",
-    Topic.NEXT: "step",
-    Topic.FAILED: "approach",
-    Topic.PATTERNS: "pattern",
-    Topic.READING: "file",
-    Topic.CHECKS: "command",
-    Topic.CREATED: "path",
-    Topic.MODIFIED: "path",
+    topics.DECISIONS: "decision",
+    topics.GOTCHAS: "issue",
+    topics.QUESTIONS: "question",
+    topics.BLOCKERS: "blocker",
+    topics.NEXT: "step",
+    topics.FAILED: "approach",
+    topics.PATTERNS: "pattern",
+    topics.READING: "file",
+    topics.CHECKS: "command",
+    topics.CREATED: "path",
+    topics.MODIFIED: "path",
 }
 """The part that a bare text stands for."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.files import files_told
 from segue.domain.handoff.notations import Topic
@@ -19,14 +20,14 @@ _VERBS = (
 )
 CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
     (
-        Topic.BLOCKERS,
+        topics.BLOCKERS,
         re.compile(
             r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed"
             r"|continue)|waiting (?:for|on)|blockiert durch)\b"
         ),
     ),
     (
-        Topic.GOTCHAS,
+        topics.GOTCHAS,
         re.compile(
             r"\b(?:watch out|be careful|careful with|beware|caution|gotcha|warning:|known issue"
             r"|heads[- ]up|make sure not|vorsicht|achtung|aufpassen"
@@ -34,28 +35,28 @@ CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Topic.QUESTIONS,
+        topics.QUESTIONS,
         re.compile(
             r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)"
             r"|open question|to be decided|undecided|unklar)\b"
         ),
     ),
     (
-        Topic.DECISIONS,
+        topics.DECISIONS,
         re.compile(
             r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)"
             r"|decision:|decided to|entschieden)\b"
         ),
     ),
     (
-        Topic.PATTERNS,
+        topics.PATTERNS,
         re.compile(
             r"\b(?:always use|the pattern is|pattern:|by convention"
             r"|the convention)\b"
         ),
     ),
     (
-        Topic.NEXT,
+        topics.NEXT,
         re.compile(
             r"^\W*(?:next(?:,| step| up|:)|then,? (?:we|you|run|add|do)|todo\b|remaining\b"
             r"|still (?:to do|need|open|missing))"
@@ -64,7 +65,7 @@ CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
         ),
     ),
     (
-        Topic.DONE,
+        topics.DONE,
         re.compile(
             rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully "
             rf"|then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b"
@@ -97,7 +98,7 @@ def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
             continue
         found = True
         draft.add(topic, sentence)
-        if topic is Topic.DONE:
+        if topic is topics.DONE:
             files_told(draft, text, sentence.start, sentence.end)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import Reading
 
@@ -12,30 +13,30 @@ BOLD_LEVEL, LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
 
 STRONG = frozenset(
     {
-        Topic.NEXT,
-        Topic.DONE,
-        Topic.DECISIONS,
-        Topic.QUESTIONS,
-        Topic.BLOCKERS,
-        Topic.GOTCHAS,
-        Topic.FAILED,
-        Topic.CONSTRAINTS,
+        topics.NEXT,
+        topics.DONE,
+        topics.DECISIONS,
+        topics.QUESTIONS,
+        topics.BLOCKERS,
+        topics.GOTCHAS,
+        topics.FAILED,
+        topics.CONSTRAINTS,
     }
 )
 SOFT = frozenset(
     {
-        Topic.CONTEXT,
-        Topic.ASIDE,
-        Topic.GOAL,
-        Topic.READING,
-        Topic.STATUS,
-        Topic.TASKS,
-        Topic.WHOLE,
-        Topic.PATTERNS,
+        topics.CONTEXT,
+        topics.ASIDE,
+        topics.GOAL,
+        topics.READING,
+        topics.STATUS,
+        topics.TASKS,
+        topics.WHOLE,
+        topics.PATTERNS,
     }
 )
-_FILES = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
-_SOFT_WHEN_AHEAD = SOFT | {Topic.CHECKS, Topic.CREATED, Topic.CHANGED, Topic.MODIFIED, Topic.CONSTRAINTS}
+_FILES = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
+_SOFT_WHEN_AHEAD = SOFT | {topics.CHECKS, topics.CREATED, topics.CHANGED, topics.MODIFIED, topics.CONSTRAINTS}
 
 
 class Scope(NamedTuple):
@@ -116,17 +117,17 @@ class Scopes:
     def inside_account(self) -> bool:
         """True for a labelled list inside an account of the work: it tells of both."""
         stack = self._stack
-        return len(stack) > 1 and stack[-1].level >= BOLD_LEVEL and stack[-2].topic is Topic.DONE
+        return len(stack) > 1 and stack[-1].level >= BOLD_LEVEL and stack[-2].topic is topics.DONE
 
 
 def settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
     """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
     if (outer in STRONG or outer in _FILES) and not reading.strong and not reading.exact:
         return outer
-    if own and reading.exact and reading.topic is Topic.CONTEXT:
+    if own and reading.exact and reading.topic is topics.CONTEXT:
         return reading.topic
-    if outer is Topic.NEXT and (
-        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is Topic.DONE and not reading.exact)
+    if outer is topics.NEXT and (
+        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is topics.DONE and not reading.exact)
     ):
         return outer
     if outer in STRONG and reading.topic in SOFT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.commands import commands_in
 from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.files import add_files, add_new_files
@@ -33,10 +34,9 @@ _DONE_LEAD = re.compile(
     r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
     re.IGNORECASE,
 )
-_DONE, _NEXT, _CONTEXT = Topic.DONE, Topic.NEXT, Topic.CONTEXT
+_DONE, _NEXT, _CONTEXT = topics.DONE, topics.NEXT, topics.CONTEXT
 # Looked up for every item, and an enumeration is slow to look up in.
 _LONGEST_LINE = 200
-_LONGEST_TAIL = 12
 _RIM = " \t*.!)(]`,;:~"
 _TAIL = re.compile(
     r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed"
@@ -45,19 +45,18 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 
-_TAIL_WORDS = (
-    *("done", "complete", "completed", "finished", "shipped", "merged", "todo", "pending", "not started"),
-    *("in progress", "planned", "deferred", "open", "partial", "wip", "blocked"),
-)
-"""What `_TAIL` ends with, but for signs: a cheap first look."""
+_TAIL_ENDS = frozenset({"ne", "te", "ed", "do", "ng", "ss", "en", "al", "ip"})
+"""The last letters of what `_TAIL` ends with: a cheap first look."""
 _new = tuple.__new__
 # A named tuple's own constructor is written in Python.
 _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
 _DONE_FIRST = frozenset("~dDcCfFsSmMrReE\u5df2\u5b8c")
 """What `_DONE_LEAD` begins with, but for signs."""
-_STATED = frozenset({*PART_LABELS, Topic.DONE, Topic.CONTEXT, Topic.CONSTRAINTS, Topic.GOAL, Topic.BRIEF})
+_STATED = frozenset(
+    {*PART_LABELS, topics.DONE, topics.CONTEXT, topics.CONSTRAINTS, topics.GOAL, topics.BRIEF}
+)
 """Topics whose items are statements; the others name files or commands."""
-FILE_TOPICS = frozenset({Topic.CREATED, Topic.MODIFIED, Topic.CHANGED})
+FILE_TOPICS = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
 
 
 def add_statement(
@@ -65,32 +64,35 @@ def add_statement(
 ) -> None:
     """Adds what `text[start:end]` says on `topic`, where its own marks say that it belongs."""
     marked = ""
-    if text[start : start + 1] in _FIRST:
-        start, checked, marked = _skip_marks(text, start, end, checked)
     words = text[start:end].strip()
     if not words:
         return
-    if text[start] != words[0]:
-        start = text.index(words[0], start)
-    end = start + len(words)
+    if words[0] in _FIRST:
+        start, checked, marked = _skip_marks(text, text.index(words[0], start), end, checked)
+        words = text[start:end].strip()
+        if not words:
+            return
+    first = words[0]
+    if text[start] != first:
+        start = text.index(first, start)
+    size = len(words)
     rule = _OWN_TOPIC.get(topic)
     if rule is not None:
         topic = rule(words, checked, marked)
-    if topic in _STATED:
-        if end - start >= NOTHING_LONGEST or not says_nothing(words):
-            parts = parts_of(topic, text, words, start, end) if "\n" in words else ()
-            draft.take(topic, (words, start, end, parts))
-    else:
-        _add_named(draft, text, topic, _new(Piece, (words, start, end)))
+    if topic not in _STATED:
+        _add_named(draft, text, topic, _new(Piece, (words, start, start + size)))
+    elif size >= NOTHING_LONGEST or not says_nothing(words):
+        parts = parts_of(topic, text, words, start, start + size) if "\n" in words else ()
+        draft.take(topic, (words, start, start + size, parts))
 
 
 def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
     if topic in FILE_TOPICS:
         add_files(draft, text, topic, piece)
-    elif topic is Topic.CHECKS:
+    elif topic is topics.CHECKS:
         for command, parts in commands_in(text, piece.start, piece.end):
             draft.add(topic, command, parts)
-    elif topic is Topic.READING:
+    elif topic is topics.READING:
         _add_reading(draft, text, piece)
 
 
@@ -115,13 +117,12 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
             return True
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
-    line = words[:_LONGEST_LINE]
-    if "\n" in line:
-        line = line[: line.index("\n")]
-    if (line[0] in _DONE_FIRST or not line[0].isalnum()) and _DONE_LEAD.match(line):
+    line = words[:_LONGEST_LINE].partition("\n")[0]
+    first = line[0]
+    if (first in _DONE_FIRST or not first.isalnum()) and _DONE_LEAD.match(line):
         return True
-    core = line.rstrip(_RIM)[-_LONGEST_TAIL:]
-    if core[-1:].isalnum() and not core.lower().endswith(_TAIL_WORDS):
+    core = line.rstrip(_RIM)
+    if core[-2:].lower() not in _TAIL_ENDS and core[-1:].isalnum():
         return None
     tail = _TAIL.search(line.rstrip()[-40:])
     return None if tail is None else tail["done"] is not None
@@ -143,46 +144,46 @@ def _of_tasks(words: str, checked: bool | None, marked: str) -> Topic:
 
 
 def _of_next(words: str, checked: bool | None, marked: str) -> Topic:
-    return Topic.BLOCKERS if _is_blocked(words, checked) else _of_tasks(words, checked, marked)
+    return topics.BLOCKERS if _is_blocked(words, checked) else _of_tasks(words, checked, marked)
 
 
 def _of_status(words: str, checked: bool | None, marked: str) -> Topic:
     if _is_blocked(words, checked):
-        return Topic.BLOCKERS
+        return topics.BLOCKERS
     done = _is_done(words, checked, marked) if marked or checked is not None else None
     if done is not None:
         return _DONE if done else _NEXT
-    return Topic.GOTCHAS if _FORBIDS.match(words) else _CONTEXT
+    return topics.GOTCHAS if _FORBIDS.match(words) else _CONTEXT
 
 
 def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
     if _is_blocked(words, checked):
-        return Topic.BLOCKERS
+        return topics.BLOCKERS
     if checked is not None:
         return _DONE if checked else _NEXT
     if "\u26a0" in marked or _FORBIDS.match(words):
-        return Topic.GOTCHAS
+        return topics.GOTCHAS
     if not words.isascii() and ("\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120])):
-        return Topic.GOTCHAS
+        return topics.GOTCHAS
     return _CONTEXT
 
 
 def _of_blockers(words: str, checked: bool | None, marked: str) -> Topic:
-    return Topic.ASIDE if _is_done(words, checked, marked) else Topic.BLOCKERS
+    return topics.ASIDE if _is_done(words, checked, marked) else topics.BLOCKERS
 
 
 def _of_questions(_words: str, checked: bool | None, _marked: str) -> Topic:
-    return Topic.DECISIONS if checked else Topic.QUESTIONS
+    return topics.DECISIONS if checked else topics.QUESTIONS
 
 
 _OWN_TOPIC: dict[Topic, Callable[[str, bool | None, str], Topic]] = {
-    Topic.DONE: _of_done,
-    Topic.TASKS: _of_tasks,
-    Topic.NEXT: _of_next,
-    Topic.STATUS: _of_status,
-    Topic.CONTEXT: _of_context,
-    Topic.BLOCKERS: _of_blockers,
-    Topic.QUESTIONS: _of_questions,
+    topics.DONE: _of_done,
+    topics.TASKS: _of_tasks,
+    topics.NEXT: _of_next,
+    topics.STATUS: _of_status,
+    topics.CONTEXT: _of_context,
+    topics.BLOCKERS: _of_blockers,
+    topics.QUESTIONS: _of_questions,
 }
 """Topics that an item's own words and marks can change; an item without a topic of the record is dropped."""
 
@@ -191,13 +192,13 @@ def _add_reading(draft: Draft, text: str, piece: Piece) -> None:
     """A file to read, and why; without a path it is a thing to know."""
     paths = list(paths_in(text, piece.start, piece.end))
     if not paths:
-        draft.add(Topic.CONTEXT, piece)
+        draft.add(topics.CONTEXT, piece)
         return
     add_new_files(draft, text, paths)
     path = paths[0]
     before, after = cut(text, piece.start, path.start), cut(text, path.end, piece.end)
     reason = _tidy(text, after) if len(after.text) >= len(before.text) else _tidy(text, before)
-    draft.add(Topic.READING, piece, [("file", path), *([("reason", reason)] if reason.text else [])])
+    draft.add(topics.READING, piece, [("file", path), *([("reason", reason)] if reason.text else [])])
 
 
 def _tidy(text: str, piece: Piece) -> Piece:

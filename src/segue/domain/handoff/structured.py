@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.commands import is_command
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Evidence, Piece, Statement
 from segue.domain.handoff.files import add_files
@@ -19,14 +20,14 @@ _TELLING = FIELDS - {"goal", "outcome", "constraints"}
 """Keys that nothing but a handoff has."""
 _LOOSE = frozenset(
     {
-        Topic.WHOLE,
-        Topic.STATUS,
-        Topic.CONTEXT,
-        Topic.TASKS,
-        Topic.ASIDE,
-        Topic.CHECKS,
-        Topic.CHANGED,
-        Topic.READING,
+        topics.WHOLE,
+        topics.STATUS,
+        topics.CONTEXT,
+        topics.TASKS,
+        topics.ASIDE,
+        topics.CHECKS,
+        topics.CHANGED,
+        topics.READING,
     }
 )
 _NUMBER = frozenset("0123456789.-+eE%")
@@ -41,14 +42,14 @@ def is_handoff(node: Node) -> bool:
     if not _TELLING.isdisjoint(keys):
         return True
     exact = {r.topic for key in keys if (r := read_heading(key)) and r.exact} - {
-        Topic.ASIDE,
-        Topic.CONTEXT,
-        Topic.CHECKS,
+        topics.ASIDE,
+        topics.CONTEXT,
+        topics.CHECKS,
     }
-    if len(keys) == 1 and exact == {Topic.WHOLE}:
+    if len(keys) == 1 and exact == {topics.WHOLE}:
         return is_handoff(node.pairs[0][1])
     return len(exact) > 1 and bool(
-        exact & {Topic.DONE, Topic.NEXT, Topic.DECISIONS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.TASKS}
+        exact & {topics.DONE, topics.NEXT, topics.DECISIONS, topics.BLOCKERS, topics.QUESTIONS, topics.TASKS}
     )
 
 
@@ -77,7 +78,7 @@ def _read_exactly(draft: Draft, topic: Topic, value: Node) -> None:
     if isinstance(value, Scalar):
         if value.is_null or (not value.quoted and value.text.casefold() in ("none", "n/a")):
             return
-        if topic is Topic.STATUS:
+        if topic is topics.STATUS:
             draft.evidence.append(Evidence(value.text, value.start, value.end, 100))
         elif topic in TEXT_TOPICS:
             draft.take(topic, (*_piece(value, exact=True), ()))
@@ -100,13 +101,13 @@ def _exact_item(topic: Topic, item: Node) -> Statement | None:
         return None if item.is_null else (*_piece(item, exact=True), ())
     if not isinstance(item, Mapping):
         return None
-    known = PART_KEYS.get(topic, {"heading": "heading", "text": "text"} if topic is Topic.ASIDE else {})
+    known = PART_KEYS.get(topic, {"heading": "heading", "text": "text"} if topic is topics.ASIDE else {})
     parts: list[tuple[str, Piece]] = []
     for key, value in item:
         part = known.get(key.text.casefold())
         if part is not None:
             parts += [(part, _piece(s, exact=True)) for s in _scalars(value)]
-    headline = "text" if topic is Topic.ASIDE else HEADLINES.get(topic, "")
+    headline = "text" if topic is topics.ASIDE else HEADLINES.get(topic, "")
     main = dict(parts).get(headline) or _headline_of(item)
     return None if main is None else (*main, parts)
 
@@ -132,7 +133,7 @@ def _headline_of(item: Mapping) -> Piece | None:
 def _read_pair(draft: Draft, text: str, key: Scalar, value: Node, outer: Topic | None) -> None:
     reading = read_label(key.text)
     topic = _settle(outer, reading)
-    if reading is not None and reading.topic is Topic.STATUS and outer in (None, Topic.WHOLE):
+    if reading is not None and reading.topic is topics.STATUS and outer in (None, topics.WHOLE):
         _judge(draft, key, value)
     if isinstance(value, Scalar):
         _read_scalar(draft, text, topic, key, value)
@@ -163,31 +164,31 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
     piece = _piece(value)
     if (
         topic is None
-        or topic in (Topic.ASIDE, Topic.WHOLE)
-        or (topic is Topic.CONTEXT and len(piece.text.split()) < 3)
+        or topic in (topics.ASIDE, topics.WHOLE)
+        or (topic is topics.CONTEXT and len(piece.text.split()) < 3)
     ):
         draft.others.append((key.text, piece))
-    elif topic is Topic.STATUS:
+    elif topic is topics.STATUS:
         if len(piece.text.split()) > 4:
-            draft.add(Topic.CONTEXT, piece)
+            draft.add(topics.CONTEXT, piece)
     elif topic in TEXT_TOPICS:
         draft.add(topic, piece)
     elif topic in FILE_TOPICS:
         add_files(draft, text, topic, Piece(text[value.start : value.end], value.start, value.end))
-    elif topic is Topic.CHECKS:
+    elif topic is topics.CHECKS:
         _add_check(draft, piece, key)
-    elif topic is Topic.READING:
+    elif topic is topics.READING:
         _add_reading(draft, text, piece)
     elif "\n" in piece.text:
         _read_block(draft, text, topic, value)
     else:
-        draft.add(Topic.NEXT if topic is Topic.TASKS else topic, piece)
+        draft.add(topics.NEXT if topic is topics.TASKS else topic, piece)
 
 
 def _add_check(draft: Draft, piece: Piece, key: Scalar) -> None:
     """A result of a check is a command only if it is one."""
     if is_command(piece.text):
-        draft.add(Topic.CHECKS, piece, [("command", piece)])
+        draft.add(topics.CHECKS, piece, [("command", piece)])
     else:
         draft.others.append((key.text, piece))
 
@@ -206,12 +207,12 @@ def _is_bare(value: Scalar) -> bool:
 
 
 def _add_reading(draft: Draft, text: str, piece: Piece) -> None:
-    add_statement(draft, text, Topic.READING, piece.start, piece.end)
+    add_statement(draft, text, topics.READING, piece.start, piece.end)
 
 
 def _read_mapping(draft: Draft, text: str, topic: Topic | None, value: Mapping, key: Scalar) -> None:
     if topic is None or topic in _LOOSE:
-        inherited = Topic.CONTEXT if topic is Topic.STATUS else topic
+        inherited = topics.CONTEXT if topic is topics.STATUS else topic
         for inner, node in value:
             _read_pair(draft, text, inner, node, inherited)
         return
@@ -268,13 +269,13 @@ def _read_item(draft: Draft, text: str, topic: Topic | None, item: Node, key: Sc
 
 
 def _read_list_scalar(draft: Draft, text: str, topic: Topic | None, item: Scalar, key: Scalar) -> None:
-    if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
+    if topic is None or topic in (topics.ASIDE, topics.WHOLE):
         draft.others.append((key.text, _piece(item)))
     elif topic in FILE_TOPICS:
         add_files(draft, text, topic, Piece(text[item.start : item.end], item.start, item.end))
-    elif topic in (Topic.READING, Topic.TASKS, Topic.STATUS, Topic.CONTEXT, Topic.NEXT):
+    elif topic in (topics.READING, topics.TASKS, topics.STATUS, topics.CONTEXT, topics.NEXT):
         _add_marked(draft, text, topic, item)
-    elif topic is Topic.CHECKS:
+    elif topic is topics.CHECKS:
         _add_check(draft, _piece(item), key)
     else:
         draft.add(topic, _piece(item))
@@ -286,17 +287,17 @@ def _add_marked(draft: Draft, text: str, topic: Topic, item: Scalar) -> None:
         add_statement(draft, text, topic, item.start, item.end)
     else:
         draft.add(
-            Topic.NEXT if topic is Topic.TASKS else Topic.CONTEXT if topic is not Topic.NEXT else topic,
+            topics.NEXT if topic is topics.TASKS else topics.CONTEXT if topic is not topics.NEXT else topic,
             _piece(item),
         )
 
 
 def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, key: Scalar) -> None:
     topic = _by_status(topic, item)
-    if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
+    if topic is None or topic in (topics.ASIDE, topics.WHOLE):
         draft.others.append((key.text, Piece(text[item.start : item.end].strip(), item.start, item.end)))
         return
-    topic = {Topic.TASKS: Topic.NEXT, Topic.STATUS: Topic.CONTEXT, Topic.CHANGED: Topic.MODIFIED}.get(
+    topic = {topics.TASKS: topics.NEXT, topics.STATUS: topics.CONTEXT, topics.CHANGED: topics.MODIFIED}.get(
         topic, topic
     )
     known = PART_KEYS.get(topic, {})
@@ -306,7 +307,7 @@ def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, ke
         if part is not None and (part in _LIST_PARTS or part not in dict(parts)):
             parts += [(part, _piece(s)) for s in _scalars(value)]
     main = dict(parts).get(HEADLINES.get(topic, "")) or _headline_of(item)
-    if topic is Topic.CHECKS and "command" not in dict(parts):
+    if topic is topics.CHECKS and "command" not in dict(parts):
         draft.others.append((key.text, Piece(text[item.start : item.end].strip(), item.start, item.end)))
         return
     if main is None:
@@ -320,7 +321,7 @@ def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, ke
 
 def _files_of_record(draft: Draft, text: str, topic: Topic, item: Mapping) -> None:
     """`files:` inside an item of finished work are files that it changed, unless listed elsewhere."""
-    if topic is not Topic.DONE:
+    if topic is not topics.DONE:
         return
     for name, value in item:
         reading = read_heading(name.text)
@@ -330,13 +331,13 @@ def _files_of_record(draft: Draft, text: str, topic: Topic, item: Mapping) -> No
 
 
 def _by_status(topic: Topic | None, item: Mapping) -> Topic | None:
-    if topic not in (Topic.TASKS, Topic.DONE, Topic.NEXT, Topic.BLOCKERS, Topic.STATUS):
+    if topic not in (topics.TASKS, topics.DONE, topics.NEXT, topics.BLOCKERS, topics.STATUS):
         return topic
     for name, value in item:
         if name.text.casefold() in STATUS_KEYS and isinstance(value, Scalar):
             done = is_done_word(value.text) if value.text not in ("true", "false") else value.text == "true"
-            if topic is Topic.BLOCKERS:
-                return Topic.ASIDE if done else topic
+            if topic is topics.BLOCKERS:
+                return topics.ASIDE if done else topic
             if done is not None:
-                return Topic.DONE if done else Topic.NEXT
+                return topics.DONE if done else topics.NEXT
     return topic

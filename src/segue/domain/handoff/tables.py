@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Draft, Piece, cut
-from segue.domain.handoff.markdown import CELL, HEAD, ROW, Block
+from segue.domain.handoff.markdown import HEAD, ROW, Block
 from segue.domain.handoff.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.parts import HEADLINES, PART_LABELS
 from segue.domain.handoff.statements import FILE_TOPICS, add_statement
@@ -37,40 +38,40 @@ _SEVERITY_COLUMNS = frozenset(
 )
 _LIGHTS = frozenset("\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2")
 _PROGRESS = frozenset(
-    {Topic.TASKS, Topic.DONE, Topic.NEXT, Topic.STATUS, Topic.BLOCKERS, Topic.GOTCHAS, None}
+    {topics.TASKS, topics.DONE, topics.NEXT, topics.STATUS, topics.BLOCKERS, topics.GOTCHAS, None}
 )
 _BY_FIRST_COLUMN = frozenset(
     {
-        Topic.DECISIONS,
-        Topic.QUESTIONS,
-        Topic.BLOCKERS,
-        Topic.GOTCHAS,
-        Topic.CHECKS,
-        Topic.FAILED,
-        Topic.READING,
-        Topic.CHANGED,
+        topics.DECISIONS,
+        topics.QUESTIONS,
+        topics.BLOCKERS,
+        topics.GOTCHAS,
+        topics.CHECKS,
+        topics.FAILED,
+        topics.READING,
+        topics.CHANGED,
     }
 )
 
 
-def add_table(draft: Draft, text: str, topic: Topic | None, table: Block, heading: str) -> None:
+def add_table(draft: Draft, text: str, topic: Topic | None, rows: list[Block], heading: str) -> None:
     """One statement for each row of the table's body."""
-    head = next((child for child in table.children if child.kind == HEAD), None)
-    names = (
-        [cut(text, c.start, c.end).text.strip("*_ `") for c in head.children if c.kind == CELL]
-        if head
-        else []
-    )
-    if topic is None or topic in (Topic.STATUS, Topic.CONTEXT, Topic.WHOLE):
+    names = [
+        cut(text, start, end).text.strip("*_ `")
+        for head, _, _, cells, _ in rows[:1]
+        if head == HEAD
+        for _, start, end, _, _ in cells
+    ]
+    if topic is None or topic in (topics.STATUS, topics.CONTEXT, topics.WHOLE):
         topic = _topic_of_columns(names) or topic
-    if topic in (None, Topic.CONTEXT, Topic.STATUS) and _is_severity_table(text, names, table):
-        topic = Topic.GOTCHAS
+    if topic in (None, topics.CONTEXT, topics.STATUS) and _is_severity_table(text, names, rows):
+        topic = topics.GOTCHAS
     names = [_plain_name(name) for name in names]
     at = next((i for i, name in enumerate(names) if name in _STATUS_COLUMNS), None)
-    for row in table.children:
-        if row.kind != ROW:
+    for kind, _, _, row, _ in rows:
+        if kind != ROW:
             continue
-        cells = [_cell(text, c) for c in row.children if c.kind == CELL]
+        cells = [_cell(text, start, end) for _, start, end, _, _ in row]
         filled = [cell for cell in cells if cell.text]
         if not filled:
             continue
@@ -88,16 +89,15 @@ def _plain_name(column: str) -> str:
     return " ".join(words_of(column))
 
 
-def _is_severity_table(text: str, names: list[str], table: Block) -> bool:
+def _is_severity_table(text: str, names: list[str], rows: list[Block]) -> bool:
     """True if its rows are graded by how bad they are: findings of a review."""
     if any(_plain_name(name) in _SEVERITY_COLUMNS for name in names):
         return True
-    rows = [row for row in table.children if row.kind == ROW]
-    return len(rows) > 1 and all(cut(text, r.start, r.end).text.lstrip("| ")[:1] in _LIGHTS for r in rows)
+    body = [text[start:end] for kind, start, end, _, _ in rows if kind == ROW]
+    return len(body) > 1 and all(row.lstrip("| \t\r\n")[:1] in _LIGHTS for row in body)
 
 
-def _cell(text: str, cell: Block) -> Piece:
-    start, end = cell.start, cell.end
+def _cell(text: str, start: int, end: int) -> Piece:
     if text.startswith("|", start):
         start += 1
     if end - 1 > start and text[end - 1] == "|":
@@ -119,19 +119,19 @@ def _topic_of_columns(names: list[str]) -> Topic | None:
             for name in names[1:]
             for word in _plain_name(name).split()
         )
-        return Topic.CHANGED if changed else Topic.READING
+        return topics.CHANGED if changed else topics.READING
     return None
 
 
 def _topic_of_row(topic: Topic | None, status: str) -> Topic | None:
     done = _done(status)
-    if topic is Topic.BLOCKERS or topic is Topic.GOTCHAS:
+    if topic is topics.BLOCKERS or topic is topics.GOTCHAS:
         if done:
-            return Topic.ASIDE
-        return Topic.GOTCHAS if words_of(status)[:1] == ["expected"] else topic
+            return topics.ASIDE
+        return topics.GOTCHAS if words_of(status)[:1] == ["expected"] else topic
     if done is None:
         return topic
-    return Topic.DONE if done else Topic.NEXT
+    return topics.DONE if done else topics.NEXT
 
 
 def _done(status: str) -> bool | None:
@@ -151,12 +151,12 @@ def _add_row(
     columns: tuple[list[str], list[Piece]],
     heading: str,
 ) -> None:
-    if topic is None or topic in (Topic.ASIDE, Topic.WHOLE):
+    if topic is None or topic in (topics.ASIDE, topics.WHOLE):
         draft.others.append((heading, whole))
         return
-    if topic in FILE_TOPICS or topic is Topic.CHECKS or topic is Topic.READING:
+    if topic in FILE_TOPICS or topic is topics.CHECKS or topic is topics.READING:
         add_statement(draft, text, topic, whole.start, whole.end)
-        if topic is Topic.CHECKS:
+        if topic is topics.CHECKS:
             draft.others.append((heading, whole))
         return
     parts = _parts(topic, *columns)

@@ -37,8 +37,8 @@ _NOT = frozenset(
 _NOTHING_LEAD = re.compile(
     r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
 )
-_NOTHING_FIRST = frozenset("nNkKaA\u043d\u041d")
-"""What `_NOTHING_LEAD` begins with, but for signs."""
+_NOTHING_FIRST = frozenset(case for word in NOTHING for case in (word[0], word[0].upper()))
+"""What a word for nothing begins with, but for signs."""
 _LONGEST_HEADING = 160
 _LONGEST_WORD_FOR_NOTHING = 40
 _RANK = {topic: rank for rank, topic in enumerate(Topic)}
@@ -204,9 +204,10 @@ NOTHING_LONGEST = 200
 def says_nothing(text: str) -> bool:
     """True for what an agent writes where it has nothing to say: `None.`, `- Нет`, `[]`, `無し`."""
     size = len(text)
+    first = text[:1]
+    if first not in _NOTHING_FIRST and first.isalnum():
+        return False
     if size > _LONGEST_WORD_FOR_NOTHING:
-        if text[0].isalnum() and text[0] not in _NOTHING_FIRST:
-            return False
         return size < NOTHING_LONGEST and _NOTHING_LEAD.match(text) is not None
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
     if words in NOTHING or not (words[:1].isalnum() or any(map(str.isalnum, words))):
