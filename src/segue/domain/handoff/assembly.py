@@ -170,12 +170,10 @@ def _joined(text: str, draft: Draft) -> Iterator[tuple[str, Piece]]:
 
 
 def _follows(text: str, last: tuple[str, Piece], heading: str, piece: Piece) -> bool:
-    gap = piece.start - last[1].end
-    return (
-        last[0] == heading
-        and 0 <= gap < _LONGEST_GAP
-        and _GAP.fullmatch(text, last[1].end, piece.start) is not None
-    )
+    begin, end = last[1].end, piece.start
+    if last[0] != heading or not 0 <= end - begin < _LONGEST_GAP:
+        return False
+    return text[begin:end].isspace() or _GAP.fullmatch(text, begin, end) is not None
 
 
 def _join(text: str, run: Sequence[tuple[str, Piece]]) -> tuple[str, Piece]:

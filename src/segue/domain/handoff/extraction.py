@@ -91,6 +91,8 @@ def _readable(text: str, notes: list[str]) -> str:
     if len(text) > MAX_CHARS:
         notes.append(f"only the first {MAX_CHARS} of {len(text)} characters were read")
         text = text[:MAX_CHARS]
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

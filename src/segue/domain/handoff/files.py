@@ -44,6 +44,7 @@ _CHANGES = word_set(
     "update updated modify modified changed edited fixed extended refactored rewrote hardened patched "
     "aktualisiert ge\u00e4ndert modifi\u00e9 actualizado atualizado"
 )
+_VERBS = _MAKES | _CHANGES
 _MAKES_WITHIN = ("\u0441\u043e\u0437\u0434\u0430", "\u0434\u043e\u0431\u0430\u0432\u043b")
 _MAKES_AT_END = (
     *("\u65b0\u589e", "\u65b0\u5efa", "\u521b\u5efa"),
@@ -64,6 +65,8 @@ _GONE = re.compile(
 )
 _MARKED_NEW = re.compile(r"[`*_]{0,3}[ \t]*[(\[](?:new|NEW|created|added)\b")
 _LONGEST_LIST = 600
+_LEAD = 6
+"""Before a path that begins an account stand its signs at most."""
 
 
 def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
@@ -111,7 +114,7 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
     """Files that an account of work names right after the verb: `Created a.py`, `**a.py**: Updated ...`."""
     stop = min(end, start + 1000)
     words = text[start:stop]
-    if not ("`" in words or "/" in words or ("." in words and _FILE.search(words))):
+    if not (("`" in words or "/" in words or ("." in words and _FILE.search(words))) and _tells(words)):
         return
     begin = start
     for count, path in enumerate(paths_in(text, start, stop)):
@@ -122,10 +125,18 @@ def files_told(draft: Draft, text: str, start: int, end: int) -> None:
         verbs = [] if not before else _WORD.findall(before.lower())[-3:]
         if _is_said(verbs, _MAKES, _MAKES_WITHIN, _MAKES_AT_END):
             _add(draft, topics.CREATED, path, None, False)
-        elif (path.start - start < 6 and _CHANGE_AFTER.match(text, path.end, end)) or _is_said(
+        elif (path.start - start < _LEAD and _CHANGE_AFTER.match(text, path.end, end)) or _is_said(
             verbs, _CHANGES, _CHANGES_WITHIN, _CHANGES_AT_END
         ):
             _add(draft, topics.MODIFIED, path, None, False)
+
+
+def _tells(words: str) -> bool:
+    """A cheap first look: without a verb, only a path at the very start can be told of."""
+    lead = words[: words.find(" ", _LEAD)]
+    if not words.isascii() or "." in lead or "/" in lead or "file" in lead or "LICENSE" in lead:
+        return True
+    return not _VERBS.isdisjoint(_WORD.findall(words.lower()))
 
 
 def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:

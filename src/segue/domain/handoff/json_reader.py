@@ -18,6 +18,8 @@ from segue.domain.handoff.tree import (
 )
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+_VALUE_SIGNS = frozenset('{}[]:,"')
+"""What most often stands where white space may."""
 _WORD = re.compile(r"[^\s,:{}\[\]\"]+")
 _CLOSING = {"'": "'", "\u201c": "\u201d", "\u201d": "\u201d", "\u2018": "\u2019"}
 
@@ -33,6 +35,9 @@ class _Reader:
         self.count = 0
 
     def space(self) -> str:
+        sign = self.text[self.at] if self.at < self.end else ""
+        if sign in _VALUE_SIGNS or not sign:
+            return sign
         found = _SPACE.match(self.text, self.at, self.end)
         assert found is not None
         if "/" in found[0] or "#" in found[0]:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_BOLD = re.compile(
-    r"[ \t]*(?:\*\*|__)([^*_\n]{1,90}?)[ \t]*(?:([:\uff1a])[ \t]*(?:\*\*|__)|(?:\*\*"
-    r"|__)[ \t]*([:\uff1a]))[ \t]*"
-)
+_BOLD = re.compile(r"[ \t]*+(?:\*\*|__)([^*_\n]{1,94}+)(?:\*\*|__)[ \t]*+([:\uff1a]?)[ \t]*+")
+_COLONS = (":", "\uff1a")
+_LONGEST_BOLD = 90
 _MAY_BE_BOLD = ("**", "__", " ", "\t")
 _LONGEST_PLAIN = 80
 _PLAIN = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
@@ -39,8 +38,8 @@ def label_at(text: str, start: int, end: int) -> Label | None:
     """The label at `start`, if there is one."""
     if text.startswith(_MAY_BE_BOLD, start):
         bold = _BOLD.match(text, start, end)
-        if bold:
-            return _new(Label, (bold[1].strip(), start, bold.end(), True))
+        if bold and (label := _bold_label(bold, start)):
+            return label
     end = min(end, start + _LONGEST_PLAIN)
     if text.find(":", start, end) < 0 and text.find("\uff1a", start, end) < 0:
         return None
@@ -48,6 +47,19 @@ def label_at(text: str, start: int, end: int) -> Label | None:
     if plain and plain[1].count(" ") < _MOST_WORDS:
         return _new(Label, (plain[1].strip(), start, plain.end(), False))
     return None
+
+
+def _bold_label(bold: re.Match[str], start: int) -> Label | None:
+    """The colon stands inside, `**Status:**`, or after, `**Status**:`."""
+    inside, after = bold.groups()
+    name = inside.rstrip()
+    if name.endswith(_COLONS):
+        name, value = name[:-1].rstrip(), bold.start(2)
+    elif after:
+        value = bold.end()
+    else:
+        return None
+    return _new(Label, (name.lstrip(), start, value, True)) if 0 < len(name) <= _LONGEST_BOLD else None
 
 
 def bold_line(text: str, start: int, end: int) -> str | None:

@@ -80,6 +80,20 @@ _STRONG = re.compile(
     re.IGNORECASE,
 )
 """What a title, or a sentence on the state of things, must say to state that the work is done."""
+_STRONG_STEMS = (
+    "complete",
+    "done",
+    "finish",
+    "block",
+    "fail",
+    "partial",
+    "progress",
+    "wip",
+    "%",
+    "fertig",
+    "abgeschl",
+)
+"""Without one of these, `_STRONG` finds nothing in plain ASCII: a cheap first look."""
 _FILLERS = frozenset({"all", "now", "fully", "work", "not", "yet", "and", "mostly", "everything", "but"})
 _UNFINISHED = (
     "partially done",
@@ -182,21 +196,29 @@ def find_statement(text: str) -> Evidence | None:
     return None
 
 
+def _is_strong(words: str) -> bool:
+    if words.isascii():
+        lower = words.lower()
+        if not any(stem in lower for stem in _STRONG_STEMS):
+            return False
+    return _STRONG.search(words) is not None
+
+
 def _judge_line(item: Evidence) -> Outcome | None:
     return judge(item.text)
 
 
 def _judge_title(item: Evidence) -> Outcome | None:
     """A title states an outcome only in so many words."""
-    return judge(_ASIDE.sub("", item.text)) if _STRONG.search(item.text) else None
+    return judge(_ASIDE.sub("", item.text)) if _is_strong(item.text) else None
 
 
 def _judge_statement(item: Evidence) -> Outcome | None:
     """A sentence on the state of things tells of many things; not every word in it is the outcome."""
     found = judge(item.text)
-    if found is Outcome.FAILED or (found is Outcome.COMPLETED and not _STRONG.search(item.text)):
+    if found is Outcome.FAILED or (found is Outcome.COMPLETED and not _is_strong(item.text)):
         return None
-    if found is Outcome.PARTIAL and "%" in item.text and not _STRONG.search(item.text):
+    if found is Outcome.PARTIAL and "%" in item.text and not _is_strong(item.text):
         return judge(item.text.replace("%", ""))
     return found
 

@@ -79,7 +79,7 @@ HEADLINES: dict[Topic, str] = {
 """The part that a bare text stands for."""
 
 _LABEL = re.compile(
-    r"\n[ \t]*(?:[-*+\u2022][ \t]+)?[*_]{0,2}(\w[\w ]{1,20}?)[*_]{0,2}[ \t]*[:\uff1a][*_]{0,2}[ \t]*"
+    r"\n[ \t]*(?:[-*+\u2022][ \t]+)?[*_]{0,2}(\w[\w ]{1,22}+)[*_]{0,2}[ \t]*[:\uff1a][*_]{0,2}[ \t]*"
 )
 
 
@@ -96,7 +96,11 @@ def parts_of(topic: Topic, text: str, words: str, start: int, end: int) -> list[
     labels = PART_LABELS.get(topic)
     if labels is None or "\n" not in words:
         return []
-    marks = [(m, part) for m in _LABEL.finditer(text, start, end) if (part := labels.get(m[1].casefold()))]
+    marks = [
+        (m, part)
+        for m in _LABEL.finditer(text, start, end)
+        if (part := labels.get(m[1].strip("_ ").casefold()))
+    ]
     if not marks:
         return []
     found = [(HEADLINES[topic], cut(text, start, marks[0][0].start()))]

@@ -57,8 +57,9 @@ def _tokens(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
         at, stop = joint.span()
         # Most words begin after a space or a back-tick; the regex finds the other rims.
         begin = max(floor, text.rfind(" ", floor, at) + 1, text.rfind("`", floor, at) + 1)
-        for rim in _RIM_SIGN.finditer(text, begin, at):
-            begin = rim.end()
+        if not text[begin:at].isalnum():
+            for rim in _RIM_SIGN.finditer(text, begin, at):
+                begin = rim.end()
         floor = stop
         found.append((begin, stop))
     return found

@@ -252,9 +252,9 @@ class SectionReader:
         shortest = self._shortest_taken(topic)
         for _, begin, end, children, _ in items:
             start, checked = begin, None
-            # `- word` is what most items begin with; the rest is for the regex.
+            # Most items begin with a sign and one space; the rest is for the regex.
             after = begin + 2
-            if end > after and text[begin] in "-*+" and text[begin + 1] == " " and text[after].isalnum():
+            if end > after and text[begin] in "-*+" and text[begin + 1] == " " and text[after] not in " \t[":
                 start = after
             elif marker := _MARKER.match(text, begin, end):
                 start = marker.end()

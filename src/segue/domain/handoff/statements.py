@@ -23,6 +23,8 @@ _FORBIDS = re.compile(
     r"|\u7981\u6b62|\u52ff|\u26a0)",
     re.IGNORECASE,
 )
+_FORBIDS_FIRST = frozenset("dDnNaAmMbBwWcCgG\u043d\u041d\u4e0d\u7981\u52ff")
+"""What `_FORBIDS` begins with, but for signs."""
 _FORBIDS_WIDE = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
 _BLOCKED = re.compile(
     r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:"
@@ -50,7 +52,8 @@ _TAIL_ENDS = frozenset({"ne", "te", "ed", "do", "ng", "ss", "en", "al", "ip"})
 _new = tuple.__new__
 # A named tuple's own constructor is written in Python.
 _FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
-_DONE_FIRST = frozenset("~dDcCfFsSmMrReE\u5df2\u5b8c")
+_LEAD_SIGNS = "*_`([ "
+_DONE_FIRST = frozenset({"do", "co", "fi", "sh", "me", "re", "er", "\u5df2\u5b8c", "\u5b8c\u4e86"})
 """What `_DONE_LEAD` begins with, but for signs."""
 _STATED = frozenset(
     {*PART_LABELS, topics.DONE, topics.CONTEXT, topics.CONSTRAINTS, topics.GOAL, topics.BRIEF}
@@ -118,8 +121,8 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
         if sign in OPEN_MARKS or sign in BAD_MARKS:
             return False
     line = words[:_LONGEST_LINE].partition("\n")[0]
-    first = line[0]
-    if (first in _DONE_FIRST or not first.isalnum()) and _DONE_LEAD.match(line):
+    lead = line.lstrip(_LEAD_SIGNS)[:2].lower()
+    if (lead in _DONE_FIRST or not lead[:1].isalnum()) and _DONE_LEAD.match(line):
         return True
     core = line.rstrip(_RIM)
     if core[-2:].lower() not in _TAIL_ENDS and core[-1:].isalnum():
@@ -133,6 +136,11 @@ def _is_blocked(words: str, checked: bool | None) -> bool:
         return False
     lead = words[:100].lower()
     return ("block" in lead or "waiting" in lead) and _BLOCKED.match(words) is not None
+
+
+def _forbids(words: str) -> bool:
+    first = words[0]
+    return (first in _FORBIDS_FIRST or not first.isalnum()) and _FORBIDS.match(words) is not None
 
 
 def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
@@ -153,7 +161,7 @@ def _of_status(words: str, checked: bool | None, marked: str) -> Topic:
     done = _is_done(words, checked, marked) if marked or checked is not None else None
     if done is not None:
         return _DONE if done else _NEXT
-    return topics.GOTCHAS if _FORBIDS.match(words) else _CONTEXT
+    return topics.GOTCHAS if _forbids(words) else _CONTEXT
 
 
 def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
@@ -161,7 +169,7 @@ def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
         return topics.BLOCKERS
     if checked is not None:
         return _DONE if checked else _NEXT
-    if "\u26a0" in marked or _FORBIDS.match(words):
+    if "\u26a0" in marked or _forbids(words):
         return topics.GOTCHAS
     if not words.isascii() and ("\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120])):
         return topics.GOTCHAS

@@ -37,6 +37,9 @@ _NOT = frozenset(
 _NOTHING_LEAD = re.compile(
     r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
 )
+_LEAD_FIRST = frozenset("nNkKaA\u043d\u041d")
+"""What `_NOTHING_LEAD` begins with, but for signs."""
+_SIGNS = " \t\r\n*`-_([{\"'>~#"
 _NOTHING_FIRST = frozenset(case for word in NOTHING for case in (word[0], word[0].upper()))
 """What a word for nothing begins with, but for signs."""
 _LONGEST_HEADING = 160
@@ -205,10 +208,13 @@ def says_nothing(text: str) -> bool:
     """True for what an agent writes where it has nothing to say: `None.`, `- Нет`, `[]`, `無し`."""
     size = len(text)
     first = text[:1]
+    if size > _LONGEST_WORD_FOR_NOTHING:
+        if size >= NOTHING_LONGEST or (first not in _LEAD_FIRST and first.isalnum()):
+            return False
+        first = text.lstrip(_SIGNS)[:1]
+        return (first in _LEAD_FIRST or not first.isalnum()) and _NOTHING_LEAD.match(text) is not None
     if first not in _NOTHING_FIRST and first.isalnum():
         return False
-    if size > _LONGEST_WORD_FOR_NOTHING:
-        return size < NOTHING_LONGEST and _NOTHING_LEAD.match(text) is not None
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
     if words in NOTHING or not (words[:1].isalnum() or any(map(str.isalnum, words))):
         return True
