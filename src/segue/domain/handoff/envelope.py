@@ -24,9 +24,8 @@ _LONGEST_FENCE = 200_000
 _YAML_WINDOW = 20_000
 _ENOUGH_KEYS = 60
 _DATA = frozenset({"yaml", "yml", "json", "jsonc", ""})
-_TELLING = (
-    *("\noutcome:", "\nfiles_", "\nwhat_was_done:", "\ndecisions_made:"),
-    *("\nsuggested_next_steps:", "\nnext_agent_context:"),
+_TELLING = re.compile(
+    r"\n(?:outcome:|files_|what_was_done:|decisions_made:|suggested_next_steps:|next_agent_context:)"
 )
 """One of these keys stands in any handoff that is written without a fence."""
 _SPACES = " \t\r\n\ufeff"
@@ -241,7 +240,7 @@ def _nothing() -> Node:
 
 def _read_under_heading(found: Found, text: str, start: int, end: int) -> None:
     """YAML without a fence, in the lines under a heading that says `Handoff`."""
-    if not any(text.find(key, start, end) >= 0 for key in _TELLING):
+    if not _TELLING.search(text, start, end):
         return
     for heading in _HEADING.finditer(text, start, end):
         first = _skip_space(text, heading.end(), end)
