@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Piece, Statement
@@ -14,7 +14,7 @@ from segue.domain.handoff.outcome import decide, find_statement
 from segue.domain.handoff.parts import HEADLINES
 from segue.domain.handoff.spans import TUPLES, Spans, is_exit_code
 
-_FIELDS = (
+_FIELDS: Final = (
     topics.GOAL,
     topics.CONSTRAINTS,
     topics.DONE,
@@ -32,12 +32,13 @@ _FIELDS = (
     topics.CONTEXT,
     topics.BRIEF,
 )
-_ONCE = frozenset({topics.CREATED, topics.MODIFIED, topics.CHECKS})
+_NAMES: Final = {topic: topic.value for topic in _FIELDS}
+_ONCE: Final = frozenset({topics.CREATED, topics.MODIFIED, topics.CHECKS})
 """Topics where the same words again are the same thing: a file is one file wherever it is named."""
-_GAP = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
+_GAP: Final = re.compile(r"[\s>|*+\u2022-]*(?:```\w*\s*)?(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 
 
-_LONGEST_GAP = 200
+_LONGEST_GAP: Final = 200
 
 
 class Assembled(NamedTuple):
@@ -56,9 +57,9 @@ def assemble(text: str, drafts: Sequence[Draft]) -> Assembled:
     notes: list[str] = []
     for topic, statements in chosen.items():
         if topic in TEXT_TOPICS:
-            values[topic.value] = statements[0][0]
+            values[_NAMES[topic]] = statements[0][0]
         else:
-            values[topic.value] = _items(HEADLINES.get(topic), statements)
+            values[_NAMES[topic]] = _items(HEADLINES.get(topic), statements)
             notes += _said_again(topic, statements)
     outcome = decide(item for draft in drafts for item in draft.evidence)
     if outcome is None and not exact and (said := find_statement(text)):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from segue.domain.handoff.draft import Piece, cut
 from segue.domain.handoff.words import PROGRAMS
 
-_CODE = re.compile(r"`([^`\n]{2,400})`")
-_LINE = re.compile(r"[^\n]+")
-_PROMPT = re.compile(r"[ \t]*(?:[$>%][ \t]+)?")
-_EXIT = re.compile(r"(?:exit(?: code| status)?|rc)[ \t:=]*(\d{1,3})\b", re.IGNORECASE)
+_CODE: Final = re.compile(r"`([^`\n]{2,400})`")
+_LINE: Final = re.compile(r"[^\n]+")
+_PROMPT: Final = re.compile(r"[ \t]*(?:[$>%][ \t]+)?")
+_EXIT: Final = re.compile(r"(?:exit(?: code| status)?|rc)[ \t:=]*(\d{1,3})\b", re.IGNORECASE)
 Found = tuple[Piece, list[tuple[str, Piece]]]
 
 

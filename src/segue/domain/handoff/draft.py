@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import NOTHING_LONGEST, says_nothing
 
-TEXT_TOPICS = frozenset({Topic.GOAL, Topic.BRIEF})
+TEXT_TOPICS: Final = frozenset({Topic.GOAL, Topic.BRIEF})
 """Topics whose field is one text, not a list."""
 
 
@@ -44,7 +44,7 @@ class Evidence(NamedTuple):
     """How much they count: a `status` key more than a word in a title."""
 
 
-_new = tuple.__new__
+_new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python, and there are many of them.
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
 from segue.domain.handoff.draft import Draft
 from segue.domain.handoff.json_reader import read_json
@@ -14,21 +15,21 @@ from segue.domain.handoff.structured import FIELDS, is_canonical, is_handoff, re
 from segue.domain.handoff.tree import Mapping, Node, Refused, TooMuch
 from segue.domain.handoff.yaml_reader import read_yaml
 
-_KEY_LINE = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?=\s|$)")
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*")
-_HEADING = re.compile(r"^#{1,6}[ \t]+[^\n]*$", re.MULTILINE)
-_HANDOFF = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
-_MARKDOWN = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
-_MAX_FENCES = 2000
-_LONGEST_FENCE = 200_000
-_YAML_WINDOW = 20_000
-_ENOUGH_KEYS = 60
-_DATA = frozenset({"yaml", "yml", "json", "jsonc", ""})
-_TELLING = re.compile(
+_KEY_LINE: Final = re.compile(r"[\"']?[A-Za-z_][\w -]{0,60}[\"']?[ \t]*:(?=\s|$)")
+_FENCE: Final = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*")
+_HEADING: Final = re.compile(r"^#{1,6}[ \t]+[^\n]*$", re.MULTILINE)
+_HANDOFF: Final = re.compile(r"\bhand[- ]?(?:off|over)\b", re.IGNORECASE)
+_MARKDOWN: Final = frozenset({"markdown", "md", "mdx", "text", "txt", ""})
+_MAX_FENCES: Final = 2000
+_LONGEST_FENCE: Final = 200_000
+_YAML_WINDOW: Final = 20_000
+_ENOUGH_KEYS: Final = 60
+_DATA: Final = frozenset({"yaml", "yml", "json", "jsonc", ""})
+_TELLING: Final = re.compile(
     r"\n(?:outcome:|files_|what_was_done:|decisions_made:|suggested_next_steps:|next_agent_context:)"
 )
 """One of these keys stands in any handoff that is written without a fence."""
-_SPACES = " \t\r\n\ufeff"
+_SPACES: Final = " \t\r\n\ufeff"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

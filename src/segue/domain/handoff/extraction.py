@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.assembly import assemble
@@ -17,9 +18,9 @@ from segue.domain.handoff.prose import read_prose
 from segue.domain.handoff.sections import SectionReader
 from segue.domain.handoff.written import read_written
 
-_FIELDS = tuple(name for name in Handoff.model_fields if name != "other_sections")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
-_TOLD_IN_PROSE = frozenset(
+_FIELDS: Final = tuple(name for name in Handoff.model_fields if name != "other_sections")
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+_TOLD_IN_PROSE: Final = frozenset(
     {topics.DONE, topics.NEXT, topics.DECISIONS, topics.QUESTIONS, topics.BLOCKERS, topics.GOTCHAS}
 )
 """What sections are about; a text with two of them is no free prose."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Draft, Piece, cut
@@ -11,14 +12,14 @@ from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.paths import is_path, paths_in
 from segue.domain.handoff.words import word_set
 
-_GIT_STATUS = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
-_DIFF_STAT = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
-_TREE_LINE = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
-_DASH = re.compile(
+_GIT_STATUS: Final = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
+_DIFF_STAT: Final = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
+_TREE_LINE: Final = re.compile(r"[ \t\u2502\u251c\u2514\u2500|`+-]*([\w.@-][\w./@-]*)([^\n]*)")
+_DASH: Final = re.compile(
     r"[ \t:\uff1a](?:(?<=[ \t])[ \t]*(?:[\u2014\u2013-]{1,2}|[\u2192=])[ \t]+"
     r"|(?<=:)[*_`]{0,3}[ \t]|(?<=\uff1a))"
 )
-_NEW = re.compile(
+_NEW: Final = re.compile(
     r"\b(?:NEW|CREATED|ADDED)\b|[\u2014\u2013:-]\s*[Nn]ew\b|\((?:new|created|added|novo|nuevo"
     r"|neu|nouveau)\b|\b[Nn]ew(?:ly)? (?:file|module"
     r"|test|script|doc|component)|\b[Cc]reated?\b"
@@ -27,45 +28,47 @@ _NEW = re.compile(
     r"|\u65b0\u589e|\u65b0\u5efa|\u65b0\u898f|\u521b\u5efa|\uc2e0\uaddc"
     r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u043d\u043e\u0432\u044b\u0439",
 )
-_NEW_STEMS = ("new", "add", "crea", "neu", "nov", "nuevo", "erstellt", "cri")
-_STRESSED_NEW = re.compile(r"NEW\b(?<=\bNEW)|\(new\b")
-_CHANGED = re.compile(
+_NEW_STEMS: Final = ("new", "add", "crea", "neu", "nov", "nuevo", "erstellt", "cri")
+_STRESSED_NEW: Final = re.compile(r"NEW\b(?<=\bNEW)|\(new\b")
+_CHANGED: Final = re.compile(
     r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
     r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"
     r"|[Mm]odifi\u00e9|[Mm]odificado|[Aa]ctualizado|[Aa]tualizado)\b|\u4fee\u6539|\u66f4\u65b0"
     r"|\u5909\u66f4|\uc218\uc815|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d"
 )
-_WORD = re.compile(r"\w+")
-_MAKES = word_set(
+_WORD: Final = re.compile(r"\w+")
+_MAKES: Final = word_set(
     "create created add added wrote new introduced generated scaffolded neu neue erstellt hinzugef\u00fcgt "
     "cr\u00e9\u00e9 ajout\u00e9 creado criado adicionado"
 )
-_CHANGES = word_set(
+_CHANGES: Final = word_set(
     "update updated modify modified changed edited fixed extended refactored rewrote hardened patched "
     "aktualisiert ge\u00e4ndert modifi\u00e9 actualizado atualizado"
 )
-_VERBS = _MAKES | _CHANGES
-_MAKES_WITHIN = ("\u0441\u043e\u0437\u0434\u0430", "\u0434\u043e\u0431\u0430\u0432\u043b")
-_MAKES_AT_END = (
+_VERBS: Final = _MAKES | _CHANGES
+_MAKES_WITHIN: Final = ("\u0441\u043e\u0437\u0434\u0430", "\u0434\u043e\u0431\u0430\u0432\u043b")
+_MAKES_AT_END: Final = (
     *("\u65b0\u589e", "\u65b0\u5efa", "\u521b\u5efa"),
     *("\u4f5c\u6210", "\u8ffd\u52a0", "\uc0dd\uc131"),
 )
-_CHANGES_WITHIN = ("\u043e\u0431\u043d\u043e\u0432\u043b", "\u0438\u0437\u043c\u0435\u043d")
-_CHANGES_AT_END = ("\u66f4\u65b0", "\u4fee\u6539", "\u4fee\u6b63", "\uc218\uc815")
+_CHANGES_WITHIN: Final = ("\u043e\u0431\u043d\u043e\u0432\u043b", "\u0438\u0437\u043c\u0435\u043d")
+_CHANGES_AT_END: Final = ("\u66f4\u65b0", "\u4fee\u6539", "\u4fee\u6b63", "\uc218\uc815")
 """Verbs right before a path, as whole words, as stems, or at the end where words have no spaces."""
-_FILE = re.compile(r"\w\.[A-Za-z]{2,5}\b")
+_FILE: Final = re.compile(r"\w\.[A-Za-z]{2,5}\b")
 """Without a back-tick, a slash or this, a text is not searched for paths."""
-_CHANGE_AFTER = re.compile(
+_CHANGE_AFTER: Final = re.compile(
     r"[`*_)\]]{0,4}[ \t]*[:\u2014\u2013-]+[ \t*_]*(?:added|updated|modified|changed|fixed"
     r"|extended|refactored|rewrote|replaced|removed|now)\b",
     re.IGNORECASE,
 )
-_GONE = re.compile(
+_GONE: Final = re.compile(
     r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664"
 )
-_MARKED_NEW = re.compile(r"[`*_]{0,3}[ \t]*[(\[](?:new|NEW|created|added)\b")
-_LONGEST_LIST = 600
-_LEAD = 6
+_GONE_STEMS: Final = ("deleted", "removed", "gel\u00f6scht", "supprim\u00e9", "\u5220\u9664", "\u524a\u9664")
+_MARKED_NEW: Final = re.compile(r"[`*_]{0,3}[ \t]*[(\[](?:new|NEW|created|added)\b")
+_NO_LETTERS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+_LONGEST_LIST: Final = 600
+_LEAD: Final = 6
 """Before a path that begins an account stand its signs at most."""
 
 
@@ -136,7 +139,7 @@ def _tells(words: str) -> bool:
     lead = words[: words.find(" ", _LEAD)]
     if not words.isascii() or "." in lead or "/" in lead or "file" in lead or "LICENSE" in lead:
         return True
-    return not _VERBS.isdisjoint(_WORD.findall(words.lower()))
+    return not _VERBS.isdisjoint(words.lower().translate(_NO_LETTERS).split())
 
 
 def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:
@@ -168,9 +171,7 @@ def _may_be_new(words: str) -> bool:
 
 def _is_gone(words: str) -> bool:
     lower = words.lower()
-    if lower.isascii() and "deleted" not in lower and "removed" not in lower:
-        return False
-    return _GONE.search(words) is not None
+    return any(stem in lower for stem in _GONE_STEMS) and _GONE.search(words) is not None
 
 
 def _kind(topic: Topic, words: str) -> Topic:

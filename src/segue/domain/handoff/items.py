@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-_MARKER = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
-_RULE_SIGNS = frozenset("|:- \t")
+_MARKER: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
+_RULE_SIGNS: Final = frozenset("|:- \t")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

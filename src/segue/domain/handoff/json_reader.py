@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json.decoder
 import re
+from typing import Final
 
 from segue.domain.handoff.tree import (
     MAX_CHARS,
@@ -17,11 +18,11 @@ from segue.domain.handoff.tree import (
     TooMuch,
 )
 
-_SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
-_VALUE_SIGNS = frozenset('{}[]:,"')
+_SPACE: Final = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+_VALUE_SIGNS: Final = frozenset('{}[]:,"')
 """What most often stands where white space may."""
-_WORD = re.compile(r"[^\s,:{}\[\]\"]+")
-_CLOSING = {"'": "'", "\u201c": "\u201d", "\u201d": "\u201d", "\u2018": "\u2019"}
+_WORD: Final = re.compile(r"[^\s,:{}\[\]\"]+")
+_CLOSING: Final = {"'": "'", "\u201c": "\u201d", "\u201d": "\u201d", "\u2018": "\u2019"}
 
 
 class _Reader:

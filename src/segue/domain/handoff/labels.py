@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-_BOLD = re.compile(r"[ \t]*+(?:\*\*|__)([^*_\n]{1,94}+)(?:\*\*|__)[ \t]*+([:\uff1a]?)[ \t]*+")
-_COLONS = (":", "\uff1a")
-_LONGEST_BOLD = 90
-_MAY_BE_BOLD = ("**", "__", " ", "\t")
-_LONGEST_PLAIN = 80
-_PLAIN = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
-_MOST_WORDS = 7
-_BOLD_LINE = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
-_ITALIC_NOTE = re.compile(
+_BOLD: Final = re.compile(r"[ \t]*+(?:\*\*|__)([^*_\n]{1,94}+)(?:\*\*|__)[ \t]*+([:\uff1a]?)[ \t]*+")
+_COLONS: Final = (":", "\uff1a")
+_LONGEST_BOLD: Final = 90
+_MAY_BE_BOLD: Final = ("**", "__", " ", "\t")
+_LONGEST_PLAIN: Final = 80
+_PLAIN: Final = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
+_MOST_WORDS: Final = 7
+_BOLD_LINE: Final = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
+_ITALIC_NOTE: Final = re.compile(
     r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?"
 )
 
@@ -30,7 +30,7 @@ class Label(NamedTuple):
     bold: bool
 
 
-_new = tuple.__new__
+_new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python.
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from segue.domain.handoff.tree import MAX_DEPTH, MAX_VALUES, Mapping, Node, Refused, Scalar, Sequence, TooMuch
 
-_KEY = re.compile(r"[\"'\u201c\u2018]?([^\W\d][\w .()/-]{0,60}?)[\"'\u201d\u2019]?[ \t]*:(?=[ \t\r]|$)[ \t]*")
-_FENCE = ("```", "~~~")
-_QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019"}
+_KEY: Final = re.compile(
+    r"[\"'\u201c\u2018]?([^\W\d][\w .()/-]{0,60}?)[\"'\u201d\u2019]?[ \t]*:(?=[ \t\r]|$)[ \t]*"
+)
+_FENCE: Final = ("```", "~~~")
+_QUOTES: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019"}
 
 
 class _Line:

@@ -5,45 +5,46 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import pyromark
+from pyromark.event import Range
 
 from segue.domain.handoff.words import ELEMENTS
 
-MAX_BLOCKS = 30_000
+MAX_BLOCKS: Final = 30_000
 """How many blocks of a text are read: a megabyte of ordinary Markdown has half of that."""
-_OPTIONS = pyromark.Options.ENABLE_TABLES
-_INLINE = bytes.maketrans(b"`_[]&\x01", b"xxxxx`")
+_OPTIONS: Final = pyromark.Options.ENABLE_TABLES
+_INLINE: Final = bytes.maketrans(b"`_[]&\x01", b"xxxxx`")
 """Signs that shape lines, not blocks; what stands for a sign of a fence becomes one again."""
-MAX_CHARS = 1_000_000
+MAX_CHARS: Final = 1_000_000
 """How much of a text is read: seven times the longest handoff that was seen in the wild."""
-MAX_DEPTH = 40
+MAX_DEPTH: Final = 40
 """How deep blocks may nest; what is deeper stays text of its parent."""
 
 HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
-_NEVER = 1 << 62
-_HOLDS_BLOCKS = dict.fromkeys((LIST, ITEM, TABLE, HEAD, ROW, QUOTE), True) | dict.fromkeys(
+_NEVER: Final = 1 << 62
+_HOLDS_BLOCKS: Final = dict.fromkeys((LIST, ITEM, TABLE, HEAD, ROW, QUOTE), True) | dict.fromkeys(
     (HEADING, PARAGRAPH, CELL, CODE, HTML), False
 )
 """The kinds of blocks, and whether other blocks can stand in them."""
 
-_TAG = re.compile(
+_TAG: Final = re.compile(
     r"<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?:[ \t][^<>\n]{0,200})?>"
     r"(?:(?P<value>[^<\n]+)</(?P=name)>)?[ \t\r]*$",
     re.MULTILINE,
 )
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
-_MAX_TAGS = 1000
+_FENCE: Final = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+_MAX_TAGS: Final = 1000
 
 
 Block = tuple[str, int, int, list["Block"], Any]
 """One block, as a bare tuple, for there are many: its kind, the offsets of its first character and of the one
 after its last, what stands in it, and a heading's level, the info string of a fence or the name of a tag."""
 
-_LEAF: list[Block] = []
+_LEAF: Final[list[Block]] = []
 """The children of all blocks that can have none."""
 
 
@@ -119,7 +120,7 @@ def _tag_blocks(mark: re.Match[str]) -> list[Block]:
     return [opened, value, (END_TAG, mark.end("value"), mark.end(), _LEAF, name)]
 
 
-def _grow(events: Iterable[Any], offset: int, blocks: list[Block]) -> bool:
+def _grow(events: Iterable[tuple[Any, Range]], offset: int, blocks: list[Block]) -> bool:
     """Hangs the blocks into `blocks`; false if they are too many."""
     kind, until, into = "", _NEVER, blocks
     above = [(kind, until, into)]

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Final
 
 from segue.domain.handoff.draft import Evidence
 from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.vocabulary import words_of
 
-WORDS: dict[Outcome, str] = {
+WORDS: Final[dict[Outcome, str]] = {
     Outcome.BLOCKED: """
         blocked; stuck; on hold; halted; blockiert; bloqué; bloqueado; заблокировано; 阻塞; 被阻塞;
         ブロック中
@@ -42,23 +43,33 @@ WORDS: dict[Outcome, str] = {
 }
 """Words in a status line. An outcome that stands first here wins over those below."""
 
-_PERCENT = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
-_NO = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
-_ASIDE = re.compile(r"[\u2192>].*|\bnext\b.*", re.IGNORECASE | re.DOTALL)
-_STATED = re.compile(
+_PERCENT: Final = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
+_NO: Final = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
+_ASIDE: Final = re.compile(r"[\u2192>].*|\bnext\b.*", re.IGNORECASE | re.DOTALL)
+_STATED: Final = re.compile(
     r"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:task|mission|work|session|phase|stage|milestone"
     r"|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
     r"(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete"
     r"|completed|done|finished|accomplished)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_SUBJECT = re.compile(
+_SUBJECT: Final = re.compile(
     "task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration"
     "|refactoring"
 )
-_ENDS = ("complete", "COMPLETE", "Complete", "done", "DONE", "Done", "finished", "FINISHED", "accomplished")
+_ENDS: Final = (
+    "complete",
+    "COMPLETE",
+    "Complete",
+    "done",
+    "DONE",
+    "Done",
+    "finished",
+    "FINISHED",
+    "accomplished",
+)
 """What `_STATED` ends with, as it is written; to find a word as it stands takes no copy of the text."""
-_SIGNS = {
+_SIGNS: Final = {
     "\u2705": Outcome.COMPLETED,
     "\u2714": Outcome.COMPLETED,
     "\U0001f7e2": Outcome.COMPLETED,
@@ -72,30 +83,18 @@ _SIGNS = {
     "\u26d4": Outcome.BLOCKED,
     "\U0001f6ab": Outcome.BLOCKED,
 }
-_STRONG = re.compile(
-    r"\bcompleted\b|\bcomplete\b(?!\s+\w)|\bdone\b|\bfinish|\bblocked|\bfail|\bpartial"
-    r"|in progress|\bwip\b"
-    r"|\u2705|100 ?%|abgeschlossen|fertig|termin\u00e9|\u5b8c\u6210|\u5b8c\u4e86|\uc644\ub8cc"
-    r"|\u0433\u043e\u0442\u043e\u0432\u043e|conclu\u00edd",
-    re.IGNORECASE,
+_STRONG_WORD: Final = re.compile(
+    r"[cdfbpw](?<!\w.)(?:ompleted\b|omplete\b(?!\s+\w)|one\b|inish|locked|ail|artial|ip\b)", re.DOTALL
+)
+_STRONG: Final = (
+    *("in progress", "\u2705", "100%", "100 %", "abgeschlossen", "fertig", "termin\u00e9", "conclu\u00edd"),
+    *("\u5b8c\u6210", "\u5b8c\u4e86", "\uc644\ub8cc", "\u0433\u043e\u0442\u043e\u0432\u043e"),
 )
 """What a title, or a sentence on the state of things, must say to state that the work is done."""
-_STRONG_STEMS = (
-    "complete",
-    "done",
-    "finish",
-    "block",
-    "fail",
-    "partial",
-    "progress",
-    "wip",
-    "%",
-    "fertig",
-    "abgeschl",
+_FILLERS: Final = frozenset(
+    {"all", "now", "fully", "work", "not", "yet", "and", "mostly", "everything", "but"}
 )
-"""Without one of these, `_STRONG` finds nothing in plain ASCII: a cheap first look."""
-_FILLERS = frozenset({"all", "now", "fully", "work", "not", "yet", "and", "mostly", "everything", "but"})
-_UNFINISHED = (
+_UNFINISHED: Final = (
     "partially done",
     "partially complete",
     "in progress",
@@ -109,11 +108,11 @@ _UNFINISHED = (
     "\u8fdb\u884c\u4e2d",
     "\u9032\u884c\u4e2d",
 )
-_TAIL = re.compile(r"[\u2014\u2013:(-][ ]*([^\u2014\u2013:()-]{2,40})\)?[ ]*$")
+_TAIL: Final = re.compile(r"[\u2014\u2013:(-][ ]*([^\u2014\u2013:()-]{2,40})\)?[ ]*$")
 """What a heading says of its subject: `Phase 2 - COMPLETE`, `Login (done)`."""
 TITLE, STATEMENT, HEADING, EXACT = 7, 5, 1, 100
 """How much a document's title, a sentence on the state of things, a heading, and the canonical key count."""
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,7 +153,7 @@ def judge(words: str) -> Outcome | None:
     return next(outcome for outcome in _ORDER if outcome in found)
 
 
-_ORDER = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
+_ORDER: Final = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
 
 
 def is_status_alone(words: str, longest: int = 2) -> bool:
@@ -197,11 +196,8 @@ def find_statement(text: str) -> Evidence | None:
 
 
 def _is_strong(words: str) -> bool:
-    if words.isascii():
-        lower = words.lower()
-        if not any(stem in lower for stem in _STRONG_STEMS):
-            return False
-    return _STRONG.search(words) is not None
+    lower = words.lower()
+    return any(each in lower for each in _STRONG) or _STRONG_WORD.search(lower) is not None
 
 
 def _judge_line(item: Evidence) -> Outcome | None:
@@ -237,4 +233,4 @@ def said_by_heading(heading: str) -> Outcome | None:
     return judge(tail[1]) if tail and is_status_alone(tail[1], 3) else None
 
 
-_JUDGES = {TITLE: _judge_title, STATEMENT: _judge_statement, HEADING: _judge_heading}
+_JUDGES: Final = {TITLE: _judge_title, STATEMENT: _judge_statement, HEADING: _judge_heading}

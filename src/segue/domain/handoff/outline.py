@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.markdown import HEADING, Block
@@ -14,9 +14,9 @@ from segue.domain.handoff.outcome import judge, said_by_heading
 from segue.domain.handoff.scopes import STRONG
 from segue.domain.handoff.vocabulary import Reading, read_heading
 
-VALUED = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
+VALUED: Final = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 """What stands between a heading's subject and what it says of it."""
-STATUS_LINE = 6
+STATUS_LINE: Final = 6
 """How much a heading or an item counts that is a status and nothing else."""
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Piece, cut
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import says_nothing
 
-PART_LABELS: dict[Topic, dict[str, str]] = {
+PART_LABELS: Final[dict[Topic, dict[str, str]]] = {
     topics.DECISIONS: {
         "rationale": "rationale",
         "why": "rationale",
@@ -63,7 +64,7 @@ PART_LABELS: dict[Topic, dict[str, str]] = {
 }
 """Words before a colon, or over a column, inside a statement -> the part that follows."""
 
-HEADLINES: dict[Topic, str] = {
+HEADLINES: Final[dict[Topic, str]] = {
     topics.DECISIONS: "decision",
     topics.GOTCHAS: "issue",
     topics.QUESTIONS: "question",
@@ -78,17 +79,17 @@ HEADLINES: dict[Topic, str] = {
 }
 """The part that a bare text stands for."""
 
-_LABEL = re.compile(
+_LABEL: Final = re.compile(
     r"\n[ \t]*(?:[-*+\u2022][ \t]+)?[*_]{0,2}(\w[\w ]{1,22}+)[*_]{0,2}[ \t]*[:\uff1a][*_]{0,2}[ \t]*"
 )
 
 
-_TICKS = re.compile(r"`+")
-_NAMES = frozenset({"depends_on", "blocking_tasks"})
+_TICKS: Final = re.compile(r"`+")
+_NAMES: Final = frozenset({"depends_on", "blocking_tasks"})
 """Parts that are lists of names."""
-_WORD_PARTS = frozenset({"priority", "severity", "blocking"})
+_WORD_PARTS: Final = frozenset({"priority", "severity", "blocking"})
 """Parts that are one word: if more lines follow, the statement is left whole, so that no word is lost."""
-_MOST_NAMES = 100
+_MOST_NAMES: Final = 100
 
 
 def parts_of(topic: Topic, text: str, words: str, start: int, end: int) -> list[tuple[str, Piece]]:

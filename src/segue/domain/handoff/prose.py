@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Draft, Piece, cut
@@ -10,7 +11,7 @@ from segue.domain.handoff.files import files_told
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.sentences import sentences_in
 
-_VERBS = (
+_VERBS: Final = (
     "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated"
     "|wrote|built|moved|replaced|renamed|"
     "introduced|extracted|converted|completed|finished|resolved|configured|installed|upgraded"
@@ -18,7 +19,7 @@ _VERBS = (
     "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed"
     "|improved|optimi[sz]ed|enabled|disabled"
 )
-CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
+CUES: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = (
     (
         topics.BLOCKERS,
         re.compile(
@@ -75,8 +76,8 @@ CUES: tuple[tuple[Topic, re.Pattern[str]], ...] = (
 """What a sentence must say to be taken, surest first."""
 
 
-_WORD = re.compile(r"[^\W\d_]+")
-_CUE_WORDS = frozenset(
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_CUE_WORDS: Final = frozenset(
     _WORD.findall(
         f"{_VERBS} optimised optimized cleaned set blocked blocking blocker cannot waiting blockiert "
         "watch careful beware caution gotcha warning known heads sure vorsicht achtung aufpassen cause do "
@@ -86,6 +87,13 @@ _CUE_WORDS = frozenset(
     )
 )
 """Without one of these words, or a question mark, no cue can be found: a cheap first look."""
+
+
+_NO_LETTERS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
+
+
+def _words(lower: str) -> list[str]:
+    return lower.translate(_NO_LETTERS).split() if lower.isascii() else _WORD.findall(lower)
 
 
 def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
@@ -108,6 +116,6 @@ def topic_of_sentence(sentence: str) -> Topic | None:
     if len(sentence) > 600:
         return None
     lower = sentence.lower()
-    if "?" not in lower[-4:] and _CUE_WORDS.isdisjoint(_WORD.findall(lower)):
+    if "?" not in lower[-4:] and _CUE_WORDS.isdisjoint(_words(lower)):
         return None
     return next((topic for topic, cue in CUES if cue.search(lower)), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.notations import Topic
@@ -11,7 +11,7 @@ from segue.domain.handoff.vocabulary import Reading
 BOLD_LEVEL, LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
 """Where bold lines, labels and tags rank beside headings of level 1 to 6."""
 
-STRONG = frozenset(
+STRONG: Final = frozenset(
     {
         topics.NEXT,
         topics.DONE,
@@ -23,7 +23,7 @@ STRONG = frozenset(
         topics.CONSTRAINTS,
     }
 )
-SOFT = frozenset(
+SOFT: Final = frozenset(
     {
         topics.CONTEXT,
         topics.ASIDE,
@@ -35,8 +35,14 @@ SOFT = frozenset(
         topics.PATTERNS,
     }
 )
-_FILES = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
-_SOFT_WHEN_AHEAD = SOFT | {topics.CHECKS, topics.CREATED, topics.CHANGED, topics.MODIFIED, topics.CONSTRAINTS}
+_FILES: Final = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
+_SOFT_WHEN_AHEAD: Final = SOFT | {
+    topics.CHECKS,
+    topics.CREATED,
+    topics.CHANGED,
+    topics.MODIFIED,
+    topics.CONSTRAINTS,
+}
 
 
 class Scope(NamedTuple):
@@ -50,9 +56,9 @@ class Scope(NamedTuple):
     """From the title: holds only where no heading says anything."""
 
 
-_new = tuple.__new__
+_new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python.
-_OUTSIDE = Scope(0, None, "")
+_OUTSIDE: Final = Scope(0, None, "")
 
 
 class Scopes:

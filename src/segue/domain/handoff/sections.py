@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.commands import commands_in_code
@@ -41,25 +42,27 @@ from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.tables import add_table
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label
 
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
-_EMOJI_LINE = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
-_FOOTER = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
+_MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
+_EMOJI_LINE: Final = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
+_FOOTER: Final = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
-_MAX_LABELS = 1000
-_LONGEST_STATUS = 32
-_NEVER = 1 << 62
+_MAX_LABELS: Final = 1000
+_LONGEST_STATUS: Final = 32
+_NEVER: Final = 1 << 62
 
-_OPEN_SCOPES = frozenset({topics.STATUS, topics.CONTEXT, topics.TASKS, topics.WHOLE, topics.ASIDE, None})
-_SAID_BESIDE = frozenset({topics.ASIDE, topics.STATUS, topics.CONTEXT})
+_OPEN_SCOPES: Final = frozenset(
+    {topics.STATUS, topics.CONTEXT, topics.TASKS, topics.WHOLE, topics.ASIDE, None}
+)
+_SAID_BESIDE: Final = frozenset({topics.ASIDE, topics.STATUS, topics.CONTEXT})
 """What a labelled line is about wherever it stands: `**Branch:** main` is no finished work."""
-_TAKEN_AS_SAID = frozenset(
+_TAKEN_AS_SAID: Final = frozenset(
     {topics.DECISIONS, topics.QUESTIONS, topics.BLOCKERS, topics.GOTCHAS, topics.FAILED, topics.PATTERNS}
     | {topics.CONSTRAINTS, topics.GOAL, topics.BRIEF, topics.CONTEXT, topics.READING}
 )
 """What is stated on these says nothing on how the work ended."""
-_NO_SINGLE_WORD = frozenset({topics.GOTCHAS, topics.BLOCKERS, topics.QUESTIONS, topics.FAILED})
+_NO_SINGLE_WORD: Final = frozenset({topics.GOTCHAS, topics.BLOCKERS, topics.QUESTIONS, topics.FAILED})
 """`Risk: LOW` and `Blockers: 0` name none."""
-_CUT_IN_SENTENCES = frozenset(
+_CUT_IN_SENTENCES: Final = frozenset(
     {topics.DECISIONS, topics.NEXT, topics.GOTCHAS, topics.QUESTIONS, topics.BLOCKERS, topics.FAILED}
 )
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
-_STOP = re.compile(
+_STOP: Final = re.compile(
     # What begins with a set of characters is found fast: so what may not stand before is asked after it.
     r"[.!?\u3002\uff01\uff1f\n](?:(?<=[.!?])(?<![.!?][.!?])[.!?]*+[\"')\]*`\u201d]{0,3}(?=[ \t\r\n]+[^a-z\s])"
     r"|(?<=[\u3002\uff01\uff1f])(?<![\u3002\uff01\uff1f][\u3002\uff01\uff1f])[\u3002\uff01\uff1f]*+"
     r"|(?<=\n)[ \t]*\n)"
 )
-MAX_SENTENCES = 500
+MAX_SENTENCES: Final = 500
 """What follows in one paragraph is taken as the last sentence."""
-_SHORT = frozenset(
+_SHORT: Final = frozenset(
     {
         "e.g.",
         "i.e.",

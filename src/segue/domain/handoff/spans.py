@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 from segue.domain.handoff.draft import TEXT_TOPICS, Evidence, Piece, Span, Statement
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.parts import HEADLINES
 
-TUPLES = frozenset({"applies_to", "depends_on", "blocking_tasks"})
+TUPLES: Final = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 """Parts that are lists; their texts have no places of their own."""
 
 

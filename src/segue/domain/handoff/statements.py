@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.commands import commands_in
@@ -14,52 +15,53 @@ from segue.domain.handoff.parts import PART_LABELS, parts_of
 from segue.domain.handoff.paths import paths_in
 from segue.domain.handoff.vocabulary import NOTHING_LONGEST, says_nothing
 
-_BOX = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
-_MARK = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
-_FORBIDS = re.compile(
+_BOX: Final = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
+_MARK: Final = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
+_FORBIDS: Final = re.compile(
     r"\W*(?:do\s+\**not\b|don['\u2019]?t\b|never\b|avoid\b|must not\b|beware\b|warning\b"
     r"|caution\b|careful\b|gotcha\b|watch out\b"
     r"|nicht\b|niemals\b|ne pas\b|no\s+tocar\b|n\u00e3o\b|\u043d\u0435\s|\u4e0d\u8981"
     r"|\u7981\u6b62|\u52ff|\u26a0)",
     re.IGNORECASE,
 )
-_FORBIDS_FIRST = frozenset("dDnNaAmMbBwWcCgG\u043d\u041d\u4e0d\u7981\u52ff")
+_FORBIDS_FIRST: Final = frozenset("dDnNaAmMbBwWcCgG\u043d\u041d\u4e0d\u7981\u52ff")
 """What `_FORBIDS` begins with, but for signs."""
-_FORBIDS_WIDE = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
-_BLOCKED = re.compile(
+_FORBIDS_WIDE: Final = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
+_BLOCKED: Final = re.compile(
     r"\W*(?:\w+[ \t]){0,2}(?:blocked (?:on|by)|waiting (?:on|for)|blocker:"
     r"|blockiert durch)\b",
     re.IGNORECASE,
 )
-_DONE_LEAD = re.compile(
+_DONE_LEAD: Final = re.compile(
     r"~~[^~\n]+~~|\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt"
     r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
     re.IGNORECASE,
 )
-_DONE, _NEXT, _CONTEXT = topics.DONE, topics.NEXT, topics.CONTEXT
-# Looked up for every item, and an enumeration is slow to look up in.
-_LONGEST_LINE = 200
-_RIM = " \t*.!)(]`,;:~"
-_TAIL = re.compile(
+_LONGEST_LINE: Final = 200
+_RIM: Final = " \t*.!)(]`,;:~"
+_TAIL: Final = re.compile(
     r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed"
     r"|finished|shipped|merged)"
     r"|todo|pending|not started|in progress|planned|deferred|open|partial|not done|wip|blocked)\W{0,4}$",
     re.IGNORECASE,
 )
 
-_TAIL_ENDS = frozenset({"ne", "te", "ed", "do", "ng", "ss", "en", "al", "ip"})
+_TAIL_ENDS: Final = frozenset(
+    {"done", "lete", "eted", "shed", "pped", "rged", "todo", "ding", "rted", "ress", "nned", "rred", "open"}
+    | {"tial", "cked", " wip", "(wip", "-wip", ":wip", "*wip", "\u2014wip", "\u2013wip", "\twip"}
+)
 """The last letters of what `_TAIL` ends with: a cheap first look."""
-_new = tuple.__new__
+_new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python.
-_FIRST = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
-_LEAD_SIGNS = "*_`([ "
-_DONE_FIRST = frozenset({"do", "co", "fi", "sh", "me", "re", "er", "\u5df2\u5b8c", "\u5b8c\u4e86"})
+_FIRST: Final = frozenset("[" + DONE_MARKS + OPEN_MARKS + BAD_MARKS + "\u26a0\U0001f449")
+_LEAD_SIGNS: Final = "*_`([ "
+_DONE_FIRST: Final = frozenset({"do", "co", "fi", "sh", "me", "re", "er", "\u5df2\u5b8c", "\u5b8c\u4e86"})
 """What `_DONE_LEAD` begins with, but for signs."""
-_STATED = frozenset(
+_STATED: Final = frozenset(
     {*PART_LABELS, topics.DONE, topics.CONTEXT, topics.CONSTRAINTS, topics.GOAL, topics.BRIEF}
 )
 """Topics whose items are statements; the others name files or commands."""
-FILE_TOPICS = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
+FILE_TOPICS: Final = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
 
 
 def add_statement(
@@ -125,7 +127,7 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
     if (lead in _DONE_FIRST or not lead[:1].isalnum()) and _DONE_LEAD.match(line):
         return True
     core = line.rstrip(_RIM)
-    if core[-2:].lower() not in _TAIL_ENDS and core[-1:].isalnum():
+    if core[-4:].lower() not in _TAIL_ENDS and core[-1:].isalnum():
         return None
     tail = _TAIL.search(line.rstrip()[-40:])
     return None if tail is None else tail["done"] is not None
@@ -144,11 +146,11 @@ def _forbids(words: str) -> bool:
 
 
 def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
-    return _NEXT if _is_done(words, checked, marked) is False else _DONE
+    return topics.NEXT if _is_done(words, checked, marked) is False else topics.DONE
 
 
 def _of_tasks(words: str, checked: bool | None, marked: str) -> Topic:
-    return _DONE if _is_done(words, checked, marked) else _NEXT
+    return topics.DONE if _is_done(words, checked, marked) else topics.NEXT
 
 
 def _of_next(words: str, checked: bool | None, marked: str) -> Topic:
@@ -160,20 +162,20 @@ def _of_status(words: str, checked: bool | None, marked: str) -> Topic:
         return topics.BLOCKERS
     done = _is_done(words, checked, marked) if marked or checked is not None else None
     if done is not None:
-        return _DONE if done else _NEXT
-    return topics.GOTCHAS if _forbids(words) else _CONTEXT
+        return topics.DONE if done else topics.NEXT
+    return topics.GOTCHAS if _forbids(words) else topics.CONTEXT
 
 
 def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
     if _is_blocked(words, checked):
         return topics.BLOCKERS
     if checked is not None:
-        return _DONE if checked else _NEXT
+        return topics.DONE if checked else topics.NEXT
     if "\u26a0" in marked or _forbids(words):
         return topics.GOTCHAS
     if not words.isascii() and ("\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120])):
         return topics.GOTCHAS
-    return _CONTEXT
+    return topics.CONTEXT
 
 
 def _of_blockers(words: str, checked: bool | None, marked: str) -> Topic:
@@ -184,7 +186,7 @@ def _of_questions(_words: str, checked: bool | None, _marked: str) -> Topic:
     return topics.DECISIONS if checked else topics.QUESTIONS
 
 
-_OWN_TOPIC: dict[Topic, Callable[[str, bool | None, str], Topic]] = {
+_OWN_TOPIC: Final[dict[Topic, Callable[[str, bool | None, str], Topic]]] = {
     topics.DONE: _of_done,
     topics.TASKS: _of_tasks,
     topics.NEXT: _of_next,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from segue.domain.handoff import topics
 from segue.domain.handoff.commands import is_command
 from segue.domain.handoff.draft import TEXT_TOPICS, Draft, Evidence, Piece, Statement
@@ -14,11 +16,11 @@ from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.tree import Mapping, Node, Scalar, Sequence
 from segue.domain.handoff.vocabulary import Reading, is_done_word, read_heading, read_label, says_nothing
 
-FIELDS = frozenset(topic.value for topic in Topic) - {"files_changed", "tasks", "handoff"}
+FIELDS: Final = frozenset(topic.value for topic in Topic) - {"files_changed", "tasks", "handoff"}
 """The keys of the canonical schema."""
-_TELLING = FIELDS - {"goal", "outcome", "constraints"}
+_TELLING: Final = FIELDS - {"goal", "outcome", "constraints"}
 """Keys that nothing but a handoff has."""
-_LOOSE = frozenset(
+_LOOSE: Final = frozenset(
     {
         topics.WHOLE,
         topics.STATUS,
@@ -30,8 +32,8 @@ _LOOSE = frozenset(
         topics.READING,
     }
 )
-_NUMBER = frozenset("0123456789.-+eE%")
-_LIST_PARTS = frozenset({"applies_to", "depends_on", "blocking_tasks"})
+_NUMBER: Final = frozenset("0123456789.-+eE%")
+_LIST_PARTS: Final = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 
 
 def is_handoff(node: Node) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.draft import Draft, Piece, cut
@@ -12,7 +13,7 @@ from segue.domain.handoff.parts import HEADLINES, PART_LABELS
 from segue.domain.handoff.statements import FILE_TOPICS, add_statement
 from segue.domain.handoff.vocabulary import is_done_word, read_heading, words_of
 
-_STATUS_COLUMNS = frozenset(
+_STATUS_COLUMNS: Final = frozenset(
     {
         "status",
         "state",
@@ -32,15 +33,15 @@ _STATUS_COLUMNS = frozenset(
         "상태",
     }
 )
-_MINOR_COLUMNS = _STATUS_COLUMNS | {"", "id", "no", "date", "nr"}
-_SEVERITY_COLUMNS = frozenset(
+_MINOR_COLUMNS: Final = _STATUS_COLUMNS | {"", "id", "no", "date", "nr"}
+_SEVERITY_COLUMNS: Final = frozenset(
     {"severity", "sev", "risk level", "schweregrad", "sévérité", "severidad", "критичность", "严重性"}
 )
-_LIGHTS = frozenset("\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2")
-_PROGRESS = frozenset(
+_LIGHTS: Final = frozenset("\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2")
+_PROGRESS: Final = frozenset(
     {topics.TASKS, topics.DONE, topics.NEXT, topics.STATUS, topics.BLOCKERS, topics.GOTCHAS, None}
 )
-_BY_FIRST_COLUMN = frozenset(
+_BY_FIRST_COLUMN: Final = frozenset(
     {
         topics.DECISIONS,
         topics.QUESTIONS,

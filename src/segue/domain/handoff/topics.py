@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from segue.domain.handoff.notations import Topic
 
-NEXT = Topic.NEXT
-DONE = Topic.DONE
-DECISIONS = Topic.DECISIONS
-QUESTIONS = Topic.QUESTIONS
-BLOCKERS = Topic.BLOCKERS
-FAILED = Topic.FAILED
-GOTCHAS = Topic.GOTCHAS
-PATTERNS = Topic.PATTERNS
-CONSTRAINTS = Topic.CONSTRAINTS
-GOAL = Topic.GOAL
-BRIEF = Topic.BRIEF
-CREATED = Topic.CREATED
-MODIFIED = Topic.MODIFIED
-CHANGED = Topic.CHANGED
-READING = Topic.READING
-CHECKS = Topic.CHECKS
-TASKS = Topic.TASKS
-STATUS = Topic.STATUS
-CONTEXT = Topic.CONTEXT
-ASIDE = Topic.ASIDE
-WHOLE = Topic.WHOLE
+NEXT: Final = Topic.NEXT
+DONE: Final = Topic.DONE
+DECISIONS: Final = Topic.DECISIONS
+QUESTIONS: Final = Topic.QUESTIONS
+BLOCKERS: Final = Topic.BLOCKERS
+FAILED: Final = Topic.FAILED
+GOTCHAS: Final = Topic.GOTCHAS
+PATTERNS: Final = Topic.PATTERNS
+CONSTRAINTS: Final = Topic.CONSTRAINTS
+GOAL: Final = Topic.GOAL
+BRIEF: Final = Topic.BRIEF
+CREATED: Final = Topic.CREATED
+MODIFIED: Final = Topic.MODIFIED
+CHANGED: Final = Topic.CHANGED
+READING: Final = Topic.READING
+CHECKS: Final = Topic.CHECKS
+TASKS: Final = Topic.TASKS
+STATUS: Final = Topic.STATUS
+CONTEXT: Final = Topic.CONTEXT
+ASIDE: Final = Topic.ASIDE
+WHOLE: Final = Topic.WHOLE

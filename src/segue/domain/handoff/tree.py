@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-MAX_DEPTH = 30
-MAX_VALUES = 30_000
-MAX_CHARS = 1_000_000
+MAX_DEPTH: Final = 30
+MAX_VALUES: Final = 30_000
+MAX_CHARS: Final = 1_000_000
 """No handoff comes near these; what does is refused, with a note."""
 
 

@@ -6,17 +6,17 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from segue.domain.handoff.notations import PHRASES, Topic
 from segue.domain.handoff.words import DONE_WORDS, NOTHING, OPEN_WORDS
 
-_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_ASIDE = re.compile(r"[(\uff08\[][^()\uff08\uff09\[\]]{0,200}[)\uff09\]]")
-_DASH = re.compile(r"[\u2014\u2013:\u2192]|[ ]-[ ]")
-_NOT = frozenset(
+_WORD: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_ASIDE: Final = re.compile(r"[(\uff08\[][^()\uff08\uff09\[\]]{0,200}[)\uff09\]]")
+_DASH: Final = re.compile(r"[\u2014\u2013:\u2192]|[ ]-[ ]")
+_NOT: Final = frozenset(
     {
         "not",
         "nicht",
@@ -34,17 +34,17 @@ _NOT = frozenset(
         "inte",
     }
 )
-_NOTHING_LEAD = re.compile(
+_NOTHING_LEAD: Final = re.compile(
     r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
 )
-_LEAD_FIRST = frozenset("nNkKaA\u043d\u041d")
+_LEAD_FIRST: Final = frozenset("nNkKaA\u043d\u041d")
 """What `_NOTHING_LEAD` begins with, but for signs."""
-_SIGNS = " \t\r\n*`-_([{\"'>~#"
-_NOTHING_FIRST = frozenset(case for word in NOTHING for case in (word[0], word[0].upper()))
+_SIGNS: Final = " \t\r\n*`-_([{\"'>~#"
+_NOTHING_FIRST: Final = frozenset(case for word in NOTHING for case in (word[0], word[0].upper()))
 """What a word for nothing begins with, but for signs."""
-_LONGEST_HEADING = 160
-_LONGEST_WORD_FOR_NOTHING = 40
-_RANK = {topic: rank for rank, topic in enumerate(Topic)}
+_LONGEST_HEADING: Final = 160
+_LONGEST_WORD_FOR_NOTHING: Final = 40
+_RANK: Final = {topic: rank for rank, topic in enumerate(Topic)}
 
 
 class Reading(NamedTuple):
@@ -200,7 +200,7 @@ def _negated(topic: Topic, before: str) -> Topic:
     return Topic.NEXT if topic is Topic.DONE and before in _NOT else topic
 
 
-NOTHING_LONGEST = 200
+NOTHING_LONGEST: Final = 200
 """A text of this length says something."""
 
 

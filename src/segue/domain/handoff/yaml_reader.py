@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -18,9 +18,9 @@ from segue.domain.handoff.tree import (
     TooMuch,
 )
 
-_new = tuple.__new__
+_new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(text: str, start: int = 0, end: int | None = None) -> list[Node]:
