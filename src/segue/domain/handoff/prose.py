@@ -89,7 +89,7 @@ _CUE_WORDS: Final = frozenset(
 """Without one of these words, or a question mark, no cue can be found: a cheap first look."""
 
 
-_NO_LETTERS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
+_NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
 
 
 def _words(lower: str) -> list[str]:
