@@ -88,13 +88,18 @@ class Draft:
         return self.statements.get(topic, ())
 
 
-def cut(text: str, start: int, end: int) -> Piece:
-    """The words of `text[start:end]` without the white space around them."""
+def trimmed(text: str, start: int, end: int) -> tuple[str, int, int]:
+    """The words of `text[start:end]` without the white space around them, and where they start and end."""
     raw = text[start:end]
     words = raw.strip()
     size = len(words)
     if size == len(raw):
-        return _new(Piece, (raw, start, end))
+        return raw, start, end
     # Most often there is only a line break at the end.
     begin = start if size and raw[0] == words[0] else start + len(raw) - len(raw.lstrip())
-    return _new(Piece, (words, begin, begin + size))
+    return words, begin, begin + size
+
+
+def cut(text: str, start: int, end: int) -> Piece:
+    """The same as a piece."""
+    return _new(Piece, trimmed(text, start, end))

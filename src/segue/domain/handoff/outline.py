@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.markdown import HEADING, Block
@@ -46,7 +47,8 @@ def repeated_sections(blocks: list[Block], headings: dict[int, Heading]) -> froz
     return frozenset(found)
 
 
-class Meaning(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Meaning:
     """What the words of a heading mean."""
 
     reading: Reading | None
@@ -60,7 +62,8 @@ class Meaning(NamedTuple):
     """False if they cannot say how the work ended."""
 
 
-class Heading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Heading:
     """A heading as it stands in the source."""
 
     words: str

@@ -10,6 +10,7 @@ from segue.domain.handoff.draft import Draft, Piece, cut
 from segue.domain.handoff.files import files_told
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.sentences import sentences_in
+from segue.domain.handoff.words import word_set
 
 _VERBS: Final = (
     "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated"
@@ -17,11 +18,12 @@ _VERBS: Final = (
     "introduced|extracted|converted|completed|finished|resolved|configured|installed|upgraded"
     "|rewrote|cleaned up|set up|wired|"
     "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed"
-    "|improved|optimi[sz]ed|enabled|disabled"
+    "|improved|optimised|optimized|enabled|disabled"
 )
-CUES: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = (
+_CUES: Final[tuple[tuple[Topic, frozenset[str], re.Pattern[str]], ...]] = (
     (
         topics.BLOCKERS,
+        word_set("blocked blocking blocker cannot waiting blockiert"),
         re.compile(
             r"\b(?:blocked (?:by|on)|is blocking|blocker:|cannot (?:proceed"
             r"|continue)|waiting (?:for|on)|blockiert durch)\b"
@@ -29,6 +31,10 @@ CUES: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = (
     ),
     (
         topics.GOTCHAS,
+        word_set(
+            "watch careful beware caution gotcha warning known heads sure vorsicht achtung aufpassen cause "
+            "do don never avoid"
+        ),
         re.compile(
             r"\b(?:watch out|be careful|careful with|beware|caution|gotcha|warning:|known issue"
             r"|heads[- ]up|make sure not|vorsicht|achtung|aufpassen"
@@ -37,13 +43,14 @@ CUES: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = (
     ),
     (
         topics.QUESTIONS,
+        word_set("unclear sure question decided undecided unklar"),
         re.compile(
-            r"\?\W*$|\b(?:unclear|not sure (?:if|whether|how|why)"
-            r"|open question|to be decided|undecided|unklar)\b"
+            r"\b(?:unclear|not sure (?:if|whether|how|why)|open question|to be decided|undecided|unklar)\b"
         ),
     ),
     (
         topics.DECISIONS,
+        word_set("decided chose opted went settled decision entschieden"),
         re.compile(
             r"\b(?:(?:we|i) (?:decided|chose|opted|went with|settled on)"
             r"|decision:|decided to|entschieden)\b"
@@ -51,6 +58,7 @@ CUES: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = (
     ),
     (
         topics.PATTERNS,
+        word_set("always pattern convention"),
         re.compile(
             r"\b(?:always use|the pattern is|pattern:|by convention"
             r"|the convention)\b"
@@ -58,42 +66,28 @@ CUES: Final[tuple[tuple[Topic, re.Pattern[str]], ...]] = (
     ),
     (
         topics.NEXT,
+        word_set("next then todo remaining still should need needs remains left follow n\u00e4chstes"),
         re.compile(
             r"^\W*(?:next(?:,| step| up|:)|then,? (?:we|you|run|add|do)|todo\b|remaining\b"
-            r"|still (?:to do|need|open|missing))"
+            r"|still (?:to do|need|open|missing)|als n\u00e4chstes\b)"
             r"|\b(?:should (?:be|now|next|then|also|probably)|(?:still |now )?needs? to be|next step"
-            r"|remains to be|left to do|follow[- ]up|als n\u00e4chstes)\b"
+            r"|remains to be|left to do|follow[- ]up)\b"
         ),
     ),
     (
         topics.DONE,
+        word_set(_VERBS, "|") - {"cleaned up", "set up"} | {"cleaned", "set"},
         re.compile(
             rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully "
             rf"|then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b"
         ),
     ),
 )
-"""What a sentence must say to be taken, surest first."""
-
-
+"""What a sentence must say to be taken, surest first; without one of the words, it does not say so."""
+_ASKS: Final = re.compile(r"\?\W*$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_CUE_WORDS: Final = frozenset(
-    _WORD.findall(
-        f"{_VERBS} optimised optimized cleaned set blocked blocking blocker cannot waiting blockiert "
-        "watch careful beware caution gotcha warning known heads sure vorsicht achtung aufpassen cause do "
-        "don never avoid unclear question decided undecided unklar chose opted went settled decision "
-        "entschieden always pattern convention next then todo remaining still should need needs remains "
-        "left follow"
-    )
-)
-"""Without one of these words, or a question mark, no cue can be found: a cheap first look."""
-
-
+_CUE_WORDS: Final = frozenset().union(*(words for _, words, _ in _CUES))
 _NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
-
-
-def _words(lower: str) -> list[str]:
-    return lower.translate(_NO_LETTERS).split() if lower.isascii() else _WORD.findall(lower)
 
 
 def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
@@ -116,6 +110,11 @@ def topic_of_sentence(sentence: str) -> Topic | None:
     if len(sentence) > 600:
         return None
     lower = sentence.lower()
-    if "?" not in lower[-4:] and _CUE_WORDS.isdisjoint(_words(lower)):
+    words = lower.translate(_NO_LETTERS).split() if lower.isascii() else _WORD.findall(lower)
+    asks = "?" in lower[-4:] and _ASKS.search(lower) is not None
+    if not asks and _CUE_WORDS.isdisjoint(words):
         return None
-    return next((topic for topic, cue in CUES if cue.search(lower)), None)
+    for topic, known, cue in _CUES:
+        if (asks and topic is topics.QUESTIONS) or (not known.isdisjoint(words) and cue.search(lower)):
+            return topic
+    return None

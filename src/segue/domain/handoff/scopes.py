@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.notations import Topic
 from segue.domain.handoff.vocabulary import Reading
 
-BOLD_LEVEL, LABEL_LEVEL, _TAG_LEVEL = 7, 8, 0
+BOLD_LEVEL: Final = 7
+LABEL_LEVEL: Final = 8
+_TAG_LEVEL: Final = 0
 """Where bold lines, labels and tags rank beside headings of level 1 to 6."""
 
 STRONG: Final = frozenset(
@@ -45,20 +47,10 @@ _SOFT_WHEN_AHEAD: Final = SOFT | {
 }
 
 
-class Scope(NamedTuple):
-    """What the text under a heading is about, until a heading of the same rank."""
-
-    level: int
-    topic: Topic | None
-    heading: str
-    tag: bool = False
-    weak: bool = False
-    """From the title: holds only where no heading says anything."""
-
-
-_new: Final = tuple.__new__
-# A named tuple's own constructor is written in Python.
-_OUTSIDE: Final = Scope(0, None, "")
+Scope = tuple[int, Topic | None, str, bool, bool]
+"""What the text under a heading is about, until a heading of the same rank: the rank, the topic, the heading,
+whether it is a tag, and whether it is weak: the title, which holds only where no heading says anything."""
+_OUTSIDE: Final[Scope] = (0, None, "", False, False)
 
 
 class Scopes:
@@ -74,31 +66,35 @@ class Scopes:
         """The rank of the nearest heading."""
 
     def _moved(self) -> None:
-        last = self._stack[-1] if self._stack else _OUTSIDE
-        self.topic, self.heading, self.level = last.topic, last.heading, last.level
+        self.level, self.topic, self.heading, _, _ = self._stack[-1] if self._stack else _OUTSIDE
 
     def close(self, level: int) -> None:
         """Ends all scopes of this rank and below, up to the nearest tag."""
-        while self._stack and self._stack[-1].level >= level and not self._stack[-1].tag:
-            self._stack.pop()
+        self._drop(level)
         self._moved()
+
+    def _drop(self, level: int) -> Scope:
+        stack = self._stack
+        while stack:
+            rank, _, _, tag, _ = stack[-1]
+            if rank < level or tag:
+                return stack[-1]
+            stack.pop()
+        return _OUTSIDE
 
     def open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
         """Begins the scope of a heading; one that means nothing inherits the topic around it."""
-        stack = self._stack
-        while stack and stack[-1].level >= level and not stack[-1].tag:
-            stack.pop()
-        outer = stack[-1] if stack else _OUTSIDE
+        _, topic, _, _, is_weak = self._drop(level)
         if reading is None:
-            topic, weak = outer.topic, outer.weak
+            weak = is_weak
         else:
-            topic = settle(None if outer.weak else outer.topic, reading, own=level < BOLD_LEVEL)
-        stack.append(_new(Scope, (level, topic, heading, False, weak)))
+            topic = settle(None if is_weak else topic, reading, own=level < BOLD_LEVEL)
+        self._stack.append((level, topic, heading, False, weak))
         self.topic, self.heading, self.level = topic, heading, level
 
     def push(self, topic: Topic, heading: str) -> None:
         """Begins the scope of a label in a list."""
-        self._stack.append(Scope(LABEL_LEVEL, topic, heading))
+        self._stack.append((LABEL_LEVEL, topic, heading, False, False))
         self._moved()
 
     def pop(self) -> None:
@@ -109,13 +105,14 @@ class Scopes:
     def open_tag(self, name: str, reading: Reading | None) -> None:
         """Begins the scope of a tag."""
         topic = self.topic if reading is None else settle(self.topic, reading)
-        self._stack.append(Scope(_TAG_LEVEL, topic, name, tag=True))
+        self._stack.append((_TAG_LEVEL, topic, name, True, False))
         self._moved()
 
     def close_tag(self, name: str) -> None:
         """Ends the innermost scope of a tag with this name, and all inside it."""
         for at in range(len(self._stack) - 1, -1, -1):
-            if self._stack[at].tag and self._stack[at].heading == name:
+            _, _, heading, tag, _ = self._stack[at]
+            if tag and heading == name:
                 del self._stack[at:]
                 self._moved()
                 return
@@ -123,7 +120,7 @@ class Scopes:
     def inside_account(self) -> bool:
         """True for a labelled list inside an account of the work: it tells of both."""
         stack = self._stack
-        return len(stack) > 1 and stack[-1].level >= BOLD_LEVEL and stack[-2].topic is topics.DONE
+        return len(stack) > 1 and stack[-1][0] >= BOLD_LEVEL and stack[-2][1] is topics.DONE
 
 
 def settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:

@@ -8,7 +8,7 @@ from typing import Final
 
 from segue.domain.handoff import topics
 from segue.domain.handoff.commands import commands_in_code
-from segue.domain.handoff.draft import Draft, Piece, cut
+from segue.domain.handoff.draft import Draft, cut, trimmed
 from segue.domain.handoff.files import add_listed_files, files_told
 from segue.domain.handoff.items import split_items
 from segue.domain.handoff.labels import Label, bold_line, label_at, lines_of
@@ -125,7 +125,7 @@ class SectionReader:
         elif kind == END_TAG:
             self._scopes.close_tag(about)
         elif kind == HTML:
-            self._other(cut(self._text, start, end))
+            self._other(start, end)
 
     def _open(self, level: int, heading: str, reading: Reading | None, *, weak: bool = False) -> None:
         self._scopes.open(level, heading, reading, weak=weak)
@@ -134,22 +134,23 @@ class SectionReader:
 
     def _heading(self, start: int, end: int, level: int) -> None:
         heading = self._headings.get(start) or heading_of(self._text[start:end])
-        words, _, lead, size, meaning = heading
-        begin = start + lead
+        words, meaning = heading.words, heading.meaning
+        begin = start + heading.lead
+        stop = begin + heading.size
         if level == self._title_level and not (meaning.reading and meaning.reading.exact):
-            self._title(words, cut(self._text, start, end))
+            self._title(words, begin, stop)
         elif start in self._repeated:
             self._draft.note(f"the section {words!r} stands there again; the first one was taken")
             self._open(level, words, Reading(topic=topics.ASIDE, exact=True, weight=1))
-            self._draft.judge(words, begin, begin + size, HEADING_WEIGHT)
+            self._draft.judge(words, begin, stop, HEADING_WEIGHT)
         else:
             self._open(level, words, meaning.opens)
             if meaning.tells:
-                self._draft.judge(meaning.said, begin, begin + size, meaning.weight)
+                self._draft.judge(meaning.said, begin, stop, meaning.weight)
 
-    def _title(self, words: str, piece: Piece) -> None:
+    def _title(self, words: str, start: int, end: int) -> None:
         """A document's title names its subject; only a part of it that is a heading by itself is read."""
-        self._draft.judge(words, piece.start, piece.end, TITLE)
+        self._draft.judge(words, start, end, TITLE)
         topic = None
         for part in VALUED.split(words):
             reading = read_heading(part.strip())
@@ -157,56 +158,53 @@ class SectionReader:
                 topic = reading
         self._open(self._title_level, words, topic, weak=True)
 
-    def _paragraph(self, start: int, end: int, after: str) -> None:
+    def _paragraph(self, begin: int, stop: int, after: str) -> None:
         text = self._text
-        piece = cut(text, start, end)
-        if not piece.text:
+        words, start, end = trimmed(text, begin, stop)
+        if not words:
             return
-        single = "\n" not in piece.text
-        stressed = piece.text[0] in "*_"
-        if single and stressed and (words := bold_line(text, piece.start, piece.end)):
-            self._bold_heading(words, piece)
-            return
-        if single and piece.text[-1] in ":\uff1a" and after in (LIST, CODE, TABLE):
-            self._introduction(piece)
-            return
-        if single and stressed and _FOOTER.fullmatch(piece.text):
-            self._other(piece, "footer")
-            return
-        label = label_at(text, piece.start, piece.end)
-        if label and self._labelled(label, piece):
-            return
-        if (
-            not single
-            and _EMOJI_LINE.match(piece.text)
-            and piece.text.count("\n") < _MAX_LABELS
-            and all(_EMOJI_LINE.match(text, a) for a, _ in lines_of(text, piece.start, piece.end))
-        ):
-            for begin, stop in lines_of(text, piece.start, piece.end):
-                self._say(begin, stop)
-            return
-        self._say(piece.start, piece.end)
+        single = "\n" not in words
+        stressed = words[0] in "*_"
+        if single and stressed and (bold := bold_line(text, start, end)):
+            self._bold_heading(bold, start, end)
+        elif single and words[-1] in ":\uff1a" and after in (LIST, CODE, TABLE):
+            self._introduction(words, start, end)
+        elif single and stressed and _FOOTER.fullmatch(words):
+            self._other(start, end, "footer")
+        elif (label := label_at(text, start, end)) and self._labelled(label, start, end):
+            pass
+        elif not single and self._is_list_of_signs(words, start, end):
+            for first, last in lines_of(text, start, end):
+                self._say(first, last)
+        else:
+            self._say(start, end)
 
-    def _bold_heading(self, words: str, piece: Piece) -> None:
+    def _is_list_of_signs(self, words: str, start: int, end: int) -> bool:
+        """True if each line begins with a sign: a list in disguise."""
+        if not _EMOJI_LINE.match(words) or words.count("\n") >= _MAX_LABELS:
+            return False
+        return all(_EMOJI_LINE.match(self._text, at) for at, _ in lines_of(self._text, start, end))
+
+    def _bold_heading(self, words: str, start: int, end: int) -> None:
         meaning = meaning_of(words)
         self._open(BOLD_LEVEL, words, meaning.opens)
         if meaning.tells:
-            self._draft.judge(meaning.said, piece.start, piece.end, meaning.weight)
+            self._draft.judge(meaning.said, start, end, meaning.weight)
 
-    def _introduction(self, piece: Piece) -> None:
+    def _introduction(self, line: str, start: int, end: int) -> None:
         """`Key new files:` before a list: a heading if it means something, else just an introduction."""
-        words = piece.text.strip("*_ :\uff1a")
+        words = line.strip("*_ :\uff1a")
         if self._scopes.topic is topics.DONE:
-            files_told(self._draft, self._text, piece.start, piece.end)
+            files_told(self._draft, self._text, start, end)
         reading = read_label(words)
         if reading or self._scopes.level == LABEL_LEVEL:
             self._open(LABEL_LEVEL, words, reading)
 
-    def _labelled(self, first: Label, piece: Piece) -> bool:
+    def _labelled(self, first: Label, start: int, end: int) -> bool:
         """A paragraph made of `Label: text` lines; false if it is none."""
         text = self._text
         marks: list[Label] = []
-        for begin, stop in islice(lines_of(text, piece.start, piece.end), _MAX_LABELS):
+        for begin, stop in islice(lines_of(text, start, end), _MAX_LABELS):
             label = label_at(text, begin, stop)
             if label and (label.bold or read_label(label.name) or not marks):
                 marks.append(label)
@@ -218,12 +216,12 @@ class SectionReader:
         if not any(readings) and (len(marks) == 1 or not first.bold):
             return False
         for at, label in enumerate(marks):
-            stop = marks[at + 1].start if at + 1 < len(marks) else piece.end
+            stop = marks[at + 1].start if at + 1 < len(marks) else end
             self._label(label, readings[at], stop)
         return True
 
     def _label(self, label: Label, reading: Reading | None, stop: int) -> None:
-        value = cut(self._text, label.value, stop)
+        words, start, end = trimmed(self._text, label.value, stop)
         topic = self._scopes.topic
         if reading is not None:
             self._seen["labels"] += 1
@@ -231,23 +229,22 @@ class SectionReader:
                 reading.topic if reading.exact and reading.topic in _SAID_BESIDE else settle(topic, reading)
             )
             if reading.topic is topics.STATUS:
-                self._judge(value, reading)
-        if not value.text:
+                self._judge(words, start, end, reading)
+        if not words:
             self._open(LABEL_LEVEL, label.name, reading)
         elif reading is None:
             self._say(label.start, stop)
-        elif topic is topics.STATUS or (topic in _NO_SINGLE_WORD and len(value.text.split()) < 2):
-            self._other(cut(self._text, label.start, stop), label.name)
+        elif topic is topics.STATUS or (topic in _NO_SINGLE_WORD and len(words.split()) < 2):
+            self._other(label.start, stop, label.name)
         elif topic in _CUT_IN_SENTENCES and label.bold:
-            for begin, finish in sentences_in(self._text, value.start, value.end):
+            for begin, finish in sentences_in(self._text, start, end):
                 self._state(topic, begin, finish)
         else:
-            self._state(topic, value.start, value.end, label.name)
+            self._state(topic, start, end, label.name)
 
-    def _judge(self, value: Piece, reading: Reading) -> None:
-        if value.text:
-            weight = 8 if reading.exact else 4
-            self._draft.judge(value.text[:200], value.start, value.end, weight)
+    def _judge(self, words: str, start: int, end: int, reading: Reading) -> None:
+        if words:
+            self._draft.judge(words[:200], start, end, 8 if reading.exact else 4)
 
     def _list(self, items: list[Block]) -> None:
         text, draft, topic = self._text, self._draft, self._scopes.topic
@@ -293,7 +290,7 @@ class SectionReader:
             reading is None
             and lists
             and is_done_word(label.name)
-            and not cut(self._text, label.value, lists[0][1]).text
+            and not self._text[label.value : lists[0][1]].strip()
         ):
             reading = Reading(topic=topics.DONE, exact=True, weight=1)
         if reading is None or not reading.exact:
@@ -302,15 +299,15 @@ class SectionReader:
             self._scopes.topic is topics.ASIDE and reading.topic in SOFT
         ):
             return False
-        lead = cut(self._text, label.value, lists[0][1] if lists else end)
-        if self._scopes.topic is None and is_path(lead.text.strip("`")):
+        words, first, last = trimmed(self._text, label.value, lists[0][1] if lists else end)
+        if self._scopes.topic is None and is_path(words.strip("`")):
             return False
         if reading.topic is topics.STATUS:
-            self._judge(lead, reading)
+            self._judge(words, first, last, reading)
             return False
         self._scopes.push(reading.topic, label.name)
-        if lead.text:
-            self._state(reading.topic, lead.start, lead.end, label.name)
+        if words:
+            self._state(reading.topic, first, last, label.name)
         for _, _, _, items, _ in lists:
             self._list(items)
         self._scopes.pop()
@@ -343,7 +340,7 @@ class SectionReader:
             kind = topics.CONTEXT if topic in (topics.STATUS, topics.READING) else topic
             self._draft.add(kind, cut(self._text, start, end))
         else:
-            self._other(cut(self._text, opened, closed))
+            self._other(opened, closed)
 
     def _say(self, start: int, end: int, checked: bool | None = None) -> None:
         topic = self._scopes.topic
@@ -354,13 +351,13 @@ class SectionReader:
         elif checked is not None:
             self._state(topics.TASKS, start, end, checked=checked)
         else:
-            self._other(cut(self._text, start, end))
+            self._other(start, end)
 
     def _state(
         self, topic: Topic | None, start: int, end: int, heading: str = "", checked: bool | None = None
     ) -> None:
-        if topic is None or topic in (topics.ASIDE, topics.WHOLE):
-            self._other(cut(self._text, start, end), heading)
+        if topic is None or topic is topics.ASIDE or topic is topics.WHOLE:
+            self._other(start, end, heading)
             return
         if topic is topics.STATUS or topic is topics.NEXT:
             if end - start < _LONGEST_STATUS and is_status_alone(self._text[start:end].strip()):
@@ -373,7 +370,7 @@ class SectionReader:
         if topic is topics.DONE or topic is topics.TASKS:
             self._judge_progress(start, end)
         elif topic is topics.CHECKS:
-            self._other(cut(self._text, start, end), heading)
+            self._other(start, end, heading)
         elif topic in FILE_TOPICS and self._scopes.inside_account():
             add_statement(self._draft, self._text, topics.DONE, start, end, checked)
 
@@ -382,6 +379,7 @@ class SectionReader:
         if self._text.find("%", start, min(end, start + 120)) > 0 and self._tells_progress():
             self._draft.judge(self._text[start : start + 120], start, end, 4)
 
-    def _other(self, piece: Piece, heading: str = "") -> None:
+    def _other(self, start: int, end: int, heading: str = "") -> None:
+        piece = cut(self._text, start, end)
         if piece.text:
             self._draft.others.append((heading or self._scopes.heading, piece))

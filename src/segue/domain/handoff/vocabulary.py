@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from segue.domain.handoff.notations import PHRASES, Topic
 from segue.domain.handoff.words import DONE_WORDS, NOTHING, OPEN_WORDS
@@ -47,7 +47,8 @@ _LONGEST_WORD_FOR_NOTHING: Final = 40
 _RANK: Final = {topic: rank for rank, topic in enumerate(Topic)}
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """What a heading was taken to mean."""
 
     topic: Topic
