@@ -23,12 +23,12 @@ import pyromark
 import yaml
 
 from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
-from segue.domain.handoff.extraction import Extraction, extract_handoff
-from segue.domain.handoff.items import split_items
-from segue.domain.handoff.markdown import parse_markdown
-from segue.domain.handoff.notations import Topic
-from segue.domain.handoff.paths import paths_in
-from segue.domain.handoff.vocabulary import read_heading
+from segue.domain.handoff.reading.extraction import Extraction, extract_handoff
+from segue.domain.handoff.reading.items import split_items
+from segue.domain.handoff.reading.markdown import parse_markdown
+from segue.domain.handoff.reading.notations import Topic
+from segue.domain.handoff.reading.paths import paths_in
+from segue.domain.handoff.reading.vocabulary import read_heading
 
 ALL = TEXT_FIELDS + PATH_FIELDS
 LISTS = {

@@ -45,16 +45,16 @@ def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
 def test_the_map_nests_as_the_folders_do() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     lines = text.partition("```\nsrc/segue/\n")[2].partition("```")[0].splitlines()
-    around, named = "", set()
+    around: list[str] = []
+    named = set()
     for line in lines:
         indent, name = re.match(r"( *)(\S+)  ", line).groups()  # type: ignore[union-attr]  # every line has a name
-        if len(indent) == 2:
-            around = name if name.endswith("/") else ""
-            named.add(name)
-        else:
-            assert len(indent) == 4, line
-            assert around, f"{name} stands in no folder"
-            named.add(around + name)
+        depth = len(indent) // 2 - 1
+        assert depth <= len(around), f"{name} stands in no folder"
+        del around[depth:]
+        named.add("".join(around) + name)
+        if name.endswith("/"):
+            around.append(name)
     assert len(named) > 30
     source = ROOT / "src" / "segue"
     for name in named:

@@ -29,7 +29,7 @@ from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.errors import BackendUnavailable, StorageError, UnknownName
-from segue.domain.handoff.secrets import allow_everywhere
+from segue.domain.handoff.checking.secrets import allow_everywhere
 from segue.domain.limits import HandoffLimits
 from segue.settings import Settings
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from segue import Handoff, extract_handoff, render_handoff
-from segue.domain.handoff.rendering import OutputNotation, render_template
-from segue.domain.handoff.rules import RULES
-from segue.domain.handoff.taskfile import find_handoff_part
+from segue.domain.handoff.checking.rules import RULES
+from segue.domain.handoff.writing.rendering import OutputNotation, render_template
+from segue.domain.handoff.writing.taskfile import find_handoff_part
 from tests.cli.conftest import Ran
 from tests.cli.documents import KEY, REPLY, TASK
 

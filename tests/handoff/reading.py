@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rendering_markdown import ATTRIBUTE_LABELS
-from segue.domain.handoff.rendering_text import mark_code, unguard
+from segue.domain.handoff.writing.markdown import ATTRIBUTE_LABELS
+from segue.domain.handoff.writing.text import mark_code, unguard
 
 _FIELDS = {
     "What Was Done": "what_was_done",

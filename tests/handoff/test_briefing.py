@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from segue.domain.briefing import Briefing, KnownFact, Predecessor, brief, neutralise
 from segue.domain.handoff import extract_handoff
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rendering import OutputNotation
+from segue.domain.handoff.writing.rendering import OutputNotation
 from tests.handoff.strategies import any_text, handoffs
 
 

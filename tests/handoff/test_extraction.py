@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from segue.domain.handoff import check_handoff
-from segue.domain.handoff.extraction import Notation, extract_handoff
 from segue.domain.handoff.model import Handoff, Outcome
-from segue.domain.handoff.outcome import judge
-from segue.domain.handoff.paths import paths_in
-from segue.domain.handoff.vocabulary import read_heading, says_nothing
+from segue.domain.handoff.reading.extraction import Notation, extract_handoff
+from segue.domain.handoff.reading.outcome import judge
+from segue.domain.handoff.reading.paths import paths_in
+from segue.domain.handoff.reading.vocabulary import read_heading, says_nothing
 
 
 def read(source: str) -> Handoff:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from segue.domain.handoff.extraction import extract_handoff
 from segue.domain.handoff.model import Handoff
+from segue.domain.handoff.reading.extraction import extract_handoff
 
 CASES = Path(__file__).parent / "cases"
 HEADLINES = (

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segue.domain.handoff.extraction import Extraction, Notation, extract_handoff
-from segue.domain.handoff.grounding import keep_grounded
+from segue.domain.handoff.checking.grounding import keep_grounded
 from segue.domain.handoff.model import Handoff
+from segue.domain.handoff.reading.extraction import Extraction, Notation, extract_handoff
 from tests.handoff.documents import DOCUMENTS, HANDOFFS
 
 

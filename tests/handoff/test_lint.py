@@ -12,14 +12,14 @@ import yaml
 from hypothesis import given
 
 from segue.domain.errors import UnknownName
-from segue.domain.handoff.draft import Span
-from segue.domain.handoff.lint import Problem, check_handoff, has_errors, select_rules
-from segue.domain.handoff.lint_fix import Fix, fix_handoff
-from segue.domain.handoff.lint_output import CheckedFile, Position, format_problems, locate
-from segue.domain.handoff.lint_patch import Patched, patch_source
+from segue.domain.handoff.checking.fixing import Fix, fix_handoff
+from segue.domain.handoff.checking.lint import Problem, check_handoff, has_errors, select_rules
+from segue.domain.handoff.checking.output import CheckedFile, Position, format_problems, locate
+from segue.domain.handoff.checking.patching import Patched, patch_source
+from segue.domain.handoff.checking.rules import RULES, RULES_BY_CODE, Severity
+from segue.domain.handoff.checking.rules_explained import EXPLANATIONS
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rules import RULES, RULES_BY_CODE, Severity
-from segue.domain.handoff.rules_explained import EXPLANATIONS
+from segue.domain.handoff.reading.draft import Span
 from tests.handoff.strategies import handoffs
 
 PAGE = Path(__file__).parents[2] / "docs" / "lint.md"

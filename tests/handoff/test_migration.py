@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import yaml
 
-from segue.domain.handoff.draft import Span
-from segue.domain.handoff.extraction import Extraction, Notation
-from segue.domain.handoff.grounding import keep_grounded
-from segue.domain.handoff.migration import (
+from segue.domain.handoff.checking.grounding import keep_grounded
+from segue.domain.handoff.model import Handoff
+from segue.domain.handoff.reading.draft import Span
+from segue.domain.handoff.reading.extraction import Extraction, Notation
+from segue.domain.handoff.writing.migration import (
     finish_migration,
     migrate_task_file,
     plan_migration,
     structuring_prompt,
 )
-from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rendering_template import YAML_TEMPLATE
-from segue.domain.handoff.taskfile import find_handoff_part
+from segue.domain.handoff.writing.taskfile import find_handoff_part
+from segue.domain.handoff.writing.template import YAML_TEMPLATE
 
 NOTE = "Added the login endpoint. Watch out for the rate limit of the API. The weather was nice all day."
 

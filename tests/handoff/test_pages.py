@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from segue import Handoff, Predecessor, brief, render_handoff
-from segue.domain.handoff.rendering import NOTATION_FIELDS, OutputNotation
-from segue.domain.handoff.rendering_markdown import ATTRIBUTE_LABELS
+from segue.domain.handoff.writing.markdown import ATTRIBUTE_LABELS
+from segue.domain.handoff.writing.rendering import NOTATION_FIELDS, OutputNotation
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(r"^(`{3,})(\w+)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 
 from segue.domain.handoff.model import Decision, Handoff, NextStep, OpenQuestion
-from segue.domain.handoff.rendering import (
+from segue.domain.handoff.writing.rendering import (
     NOTATION_FIELDS,
     OutputNotation,
     lost_fields,

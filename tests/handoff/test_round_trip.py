@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 
 from segue.domain.handoff import Handoff, extract_handoff
-from segue.domain.handoff.rendering import NOTATION_FIELDS, OutputNotation, render_handoff
+from segue.domain.handoff.writing.rendering import NOTATION_FIELDS, OutputNotation, render_handoff
 from tests.handoff.strategies import any_text, handoffs, line, markdown_text, signs
 
 MARKDOWN = (OutputNotation.FOUR_SECTIONS, OutputNotation.SIX_SECTIONS)

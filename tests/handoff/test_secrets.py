@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segue.domain.handoff.secrets import allow_everywhere, find_secrets, redact
+from segue.domain.handoff.checking.secrets import allow_everywhere, find_secrets, redact
 
 # Put together at run time, so that no scanner takes this file for a leak.
 LETTERS = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"

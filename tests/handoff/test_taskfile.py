@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rendering import render_handoff
-from segue.domain.handoff.taskfile import (
+from segue.domain.handoff.writing.rendering import render_handoff
+from segue.domain.handoff.writing.taskfile import (
     TaskHeader,
     find_handoff_part,
     render_task_file,

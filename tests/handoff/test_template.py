@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from segue.domain.handoff import Handoff, check_handoff
-from segue.domain.handoff.rendering import OutputNotation, render_template
-from segue.domain.handoff.taskfile import find_handoff_part
+from segue.domain.handoff.writing.rendering import OutputNotation, render_template
+from segue.domain.handoff.writing.taskfile import find_handoff_part
 
 
 def forms() -> list[Any]:

@@ -11,8 +11,8 @@ import pytest
 from segue.application.app import Segue
 from segue.domain.errors import InvalidRequest, ToolsClosed
 from segue.domain.handoff import Handoff
+from segue.domain.handoff.checking.submitted import read_submission
 from segue.domain.handoff.model import Blocker
-from segue.domain.handoff.submitted import read_submission
 from segue.interfaces.mcp.schemas import HANDOFF_FIELDS, SUBMIT_HANDOFF
 from segue.interfaces.mcp.tools import TOOLS
 from segue.testing import build_test_segue, follow_to_end

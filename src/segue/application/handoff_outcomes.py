@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from segue.application.talking import OnEvent
 from segue.domain.catalog import AgentProfile
-from segue.domain.handoff.lint import Problem
+from segue.domain.handoff.checking.lint import Problem
 from segue.domain.sessions import Reason, Session, SpokenMessage
 
 Edit = Callable[[str], Awaitable[str | None]]

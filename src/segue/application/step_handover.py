@@ -32,8 +32,8 @@ from segue.domain.errors import (
 )
 from segue.domain.handing_over import Document, injection
 from segue.domain.handoff import Handoff, OutputNotation, render_handoff
+from segue.domain.handoff.checking.submitted import add_blockers
 from segue.domain.handoff.model import Blocker
-from segue.domain.handoff.submitted import add_blockers
 from segue.domain.ledger.evidence import Evidence
 from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, nothing_new
 from segue.domain.pipeline import Attempt, AttemptStatus

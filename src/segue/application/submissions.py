@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from segue.domain.handoff import Extraction, Handoff, Notation, extract_handoff
+from segue.domain.handoff.checking.submitted import Submitted, add_blockers
 from segue.domain.handoff.model import Blocker
-from segue.domain.handoff.submitted import Submitted, add_blockers
 from segue.domain.pipeline import Attempt
 
 _WEAK = frozenset({Notation.PROSE, Notation.NONE})

@@ -29,8 +29,8 @@ from segue.domain.briefing.recalling import (
 )
 from segue.domain.errors import InvalidRequest, ToolsClosed
 from segue.domain.handoff import Handoff
+from segue.domain.handoff.checking.submitted import Submitted, clean_text, read_submission
 from segue.domain.handoff.model import Blocker
-from segue.domain.handoff.submitted import Submitted, clean_text, read_submission
 from segue.domain.pipeline import Attempt, Pipeline, Step
 
 log = structlog.get_logger()

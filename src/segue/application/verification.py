@@ -13,7 +13,7 @@ from segue.application.submissions import read_handoff
 from segue.application.workspaces import Workspaces
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.handoff import Handoff, check_handoff, redact
-from segue.domain.handoff.lint import Problem
+from segue.domain.handoff.checking.lint import Problem
 from segue.domain.ledger import Ledger, corrections_of, ledger_as_dict, verify_claims
 from segue.domain.ledger.evidence import CommandRun, Evidence, RunBy
 from segue.domain.permissions import Tool

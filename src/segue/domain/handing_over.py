@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 
 from segue.domain.briefing.answering import how_to_hand_off
 from segue.domain.briefing.fencing import FENCE_CLOSE, FENCE_OPEN, clean
-from segue.domain.handoff.lint import Problem
-from segue.domain.handoff.rendering import OutputNotation
+from segue.domain.handoff.checking.lint import Problem
+from segue.domain.handoff.writing.rendering import OutputNotation
 from segue.domain.repairing import ask_to_mend, errors_of
 from segue.domain.sessions import Reason
 

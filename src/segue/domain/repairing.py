@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segue.domain.briefing.answering import how_to_hand_off
-from segue.domain.handoff.lint import Problem
-from segue.domain.handoff.rendering import OutputNotation
-from segue.domain.handoff.rules import Severity
+from segue.domain.handoff.checking.lint import Problem
+from segue.domain.handoff.checking.rules import Severity
+from segue.domain.handoff.writing.rendering import OutputNotation
 
 _OPENING = "Your handoff was checked. It cannot be given to the next agent as it is."
 _REFUTED = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from segue.domain.handoff import Extraction, Handoff, Problem, Span, check_handoff
-from segue.domain.handoff.lint import has_errors, select_rules
+from segue.domain.handoff.checking.lint import has_errors, select_rules
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

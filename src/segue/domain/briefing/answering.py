@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from segue.domain.handoff.rendering import OutputNotation
-from segue.domain.handoff.rendering_template import (
+from segue.domain.handoff.writing.rendering import OutputNotation
+from segue.domain.handoff.writing.template import (
     FOUR_SECTIONS_TEMPLATE,
     JSON_TEMPLATE,
     SIX_SECTIONS_TEMPLATE,

@@ -10,8 +10,8 @@ from segue.domain.briefing.fencing import clean, fenced, neutralise
 from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece, Selection, fit
 from segue.domain.briefing.reported import part_of
 from segue.domain.briefing.values import Briefing, KnownFact, Predecessor
-from segue.domain.handoff.rendering import OutputNotation
-from segue.domain.handoff.rendering_text import indent_after_first
+from segue.domain.handoff.writing.rendering import OutputNotation
+from segue.domain.handoff.writing.text import indent_after_first
 
 _CORRECTIONS = (
     "## Corrections\n\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from segue.domain.handoff.rendering_text import guard_section, one_newline
-from segue.domain.handoff.secrets import redact
+from segue.domain.handoff.checking.secrets import redact
+from segue.domain.handoff.writing.text import guard_section, one_newline
 
 FENCE_OPEN = "<handoff-context>"
 FENCE_CLOSE = "</handoff-context>"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from segue.domain.briefing.values import LeftOut
-from segue.domain.handoff.rendering_text import close_code
+from segue.domain.handoff.writing.text import close_code
 
 NEVER_CUT = 0
 _KINDS_NAMED = 4

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from segue.domain.briefing.fencing import AFTER_FENCE, FENCE_CLOSE, FENCE_OPEN, neutralise, neutralise_line
+from segue.domain.handoff.checking.rules_text import statement_key
 from segue.domain.handoff.model import Handoff, Part, Section
-from segue.domain.handoff.rendering_text import indent_after_first
-from segue.domain.handoff.rules_text import statement_key
+from segue.domain.handoff.writing.text import indent_after_first
 
 LESSONS = {
     "patterns_discovered": "pattern",

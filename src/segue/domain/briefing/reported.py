@@ -9,10 +9,10 @@ from segue.domain.briefing import wording
 from segue.domain.briefing.fencing import neutralise, neutralise_line, table_cell
 from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece
 from segue.domain.briefing.values import Predecessor
+from segue.domain.handoff.checking.rules_text import statement_key
+from segue.domain.handoff.checking.rules_values import mend_value
 from segue.domain.handoff.model import Dependency, Gotcha, Handoff
-from segue.domain.handoff.rendering_text import dedent_rest, indent_after_first
-from segue.domain.handoff.rules_text import statement_key
-from segue.domain.handoff.rules_values import mend_value
+from segue.domain.handoff.writing.text import dedent_rest, indent_after_first
 
 _LONGEST_PIECE = 200
 _LONGEST_REPLY = 1_000_000

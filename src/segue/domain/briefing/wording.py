@@ -13,7 +13,7 @@ from segue.domain.handoff.model import (
     OpenQuestion,
     Pattern,
 )
-from segue.domain.handoff.rendering import describe_decision as decision
+from segue.domain.handoff.writing.rendering import describe_decision as decision
 
 __all__ = [
     "blocker",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from segue.domain.handoff.items import split_items
+from segue.domain.handoff.reading.items import split_items
 
 
 class Outcome(StrEnum):

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from segue.domain.handoff.draft import Span
-from segue.domain.handoff.extraction import Extraction, Notation
+from segue.domain.handoff.checking.rules_values import mend_value, outcome_of, places_of
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.paths import is_path, paths_in
-from segue.domain.handoff.rules_values import mend_value, outcome_of, places_of
+from segue.domain.handoff.reading.draft import Span
+from segue.domain.handoff.reading.extraction import Extraction, Notation
+from segue.domain.handoff.reading.paths import is_path, paths_in
 from segue.domain.ledger.evidence import LineRange
 from segue.domain.ledger.moods import Quotes, is_about_plans, is_real, statements_in
 from segue.domain.ledger.told_files import file_claims_in

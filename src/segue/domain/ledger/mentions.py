@@ -7,8 +7,8 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from segue.domain.handoff.checking.rules_values import places_of
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rules_values import places_of
 from segue.domain.ledger.evidence import ChangeKind, Evidence
 from segue.domain.ledger.paths import parents_of
 from segue.domain.ledger.values import Claim, ClaimKind

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from segue.domain.handoff.sentences import sentences_in
-from segue.domain.handoff.words import word_set
+from segue.domain.handoff.reading.sentences import sentences_in
+from segue.domain.handoff.reading.words import word_set
 
 _UNREAL = re.compile(
     r"\b(?:not|never|cannot|without|neither|nor|nobody|nothing|none|will|would|should|shall|must|may|might"

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from segue.domain.handoff.draft import Piece
-from segue.domain.handoff.paths import paths_in
-from segue.domain.handoff.words import EXTENSIONS, WEAK_EXTENSIONS
+from segue.domain.handoff.reading.draft import Piece
+from segue.domain.handoff.reading.paths import paths_in
+from segue.domain.handoff.reading.words import EXTENSIONS, WEAK_EXTENSIONS
 from segue.domain.ledger.moods import is_real
 from segue.domain.ledger.values import ClaimKind
 

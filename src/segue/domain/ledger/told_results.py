@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from segue.domain.handoff.commands import is_command
-from segue.domain.handoff.words import word_set
+from segue.domain.handoff.reading.commands import is_command
+from segue.domain.handoff.reading.words import word_set
 from segue.domain.ledger.moods import clauses_in, is_real
 from segue.domain.ledger.values import ClaimKind
 

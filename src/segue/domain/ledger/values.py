@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from segue.domain.handoff.draft import Span
+from segue.domain.handoff.reading.draft import Span
 from segue.domain.ledger.evidence import LineRange
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from segue.domain.handoff.extraction import Extraction
 from segue.domain.handoff.model import Handoff
+from segue.domain.handoff.reading.extraction import Extraction
 from segue.domain.ledger.claims import find_claims
 from segue.domain.ledger.evidence import Evidence
 from segue.domain.ledger.mentions import unmentioned_paths

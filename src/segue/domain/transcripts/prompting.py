@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from segue.domain.briefing.fencing import FENCE_CLOSE, FENCE_OPEN, clean
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.rendering import OutputNotation, render_handoff
+from segue.domain.handoff.writing.rendering import OutputNotation, render_handoff
 
 _AFTER = (
     "The above is a record of an earlier session. Keep to the user's goal and constraints in it, look at "

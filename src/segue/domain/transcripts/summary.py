@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from segue.domain.handoff.extraction import Notation, extract_handoff
-from segue.domain.handoff.items import split_items
+from segue.domain.handoff.checking.secrets import redact
 from segue.domain.handoff.model import Handoff, NextStep, Section
-from segue.domain.handoff.secrets import redact
+from segue.domain.handoff.reading.extraction import Notation, extract_handoff
+from segue.domain.handoff.reading.items import split_items
 from segue.domain.transcripts.ending import how_it_ended
 from segue.domain.transcripts.loose import head
 from segue.domain.transcripts.values import AssistantText, Entry, Summary, ToolCall, Transcript, UserMessage

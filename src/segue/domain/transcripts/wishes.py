@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from segue.domain.handoff.sentences import sentences_in
+from segue.domain.handoff.reading.sentences import sentences_in
 
 _TAGS = (
     "system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name|command-message"

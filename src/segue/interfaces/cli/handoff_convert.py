@@ -22,8 +22,8 @@ from segue.interfaces.cli.handoff_files import (
 
 if TYPE_CHECKING:
     from segue.domain.handoff import Handoff
-    from segue.domain.handoff.migration import Ambiguity, MigrationPlan
-    from segue.domain.handoff.taskfile import HandoffPart
+    from segue.domain.handoff.writing.migration import Ambiguity, MigrationPlan
+    from segue.domain.handoff.writing.taskfile import HandoffPart
 
 
 def convert(
@@ -51,7 +51,7 @@ def convert(
     document = read_one(path)
     note = _note_of(document.text)
     if prompt:
-        from segue.domain.handoff.migration import structuring_prompt
+        from segue.domain.handoff.writing.migration import structuring_prompt
 
         print_document(structuring_prompt(note))
         return
@@ -91,7 +91,7 @@ def _refuse_misuse(
 def _handoff_part(text: str) -> HandoffPart | None:
     """The handoff part of a task file, if a handoff stands there and not only its heading."""
     from segue.domain.handoff import extract_handoff
-    from segue.domain.handoff.taskfile import find_handoff_part
+    from segue.domain.handoff.writing.taskfile import find_handoff_part
 
     part = find_handoff_part(text)
     return part if part is not None and extract_handoff(part.text(text)).handoff is not None else None
@@ -105,7 +105,7 @@ def _note_of(text: str) -> str:
 
 def _plan(document: Document, note: str) -> MigrationPlan:
     from segue.domain.handoff import extract_handoff
-    from segue.domain.handoff.migration import plan_migration
+    from segue.domain.handoff.writing.migration import plan_migration
 
     plan = plan_migration(note, extract_handoff(note))
     if plan.handoff is None:
@@ -119,7 +119,7 @@ def _plan(document: Document, note: str) -> MigrationPlan:
 def _whole(document: Document, handoff: Handoff, to: OutputNotation) -> str:
     """The converted document: a task file stays the file that it is."""
     from segue.domain.handoff import render_handoff, rewrite_task_file
-    from segue.domain.handoff.taskfile import find_handoff_part
+    from segue.domain.handoff.writing.taskfile import find_handoff_part
 
     if to is OutputNotation.TASK_FILE and find_handoff_part(document.text) is not None:
         return rewrite_task_file(document.text, handoff)
@@ -154,7 +154,7 @@ def _for_output(document: Document, output: Path, handoff: Handoff, to: OutputNo
 
 
 def _report(plan: MigrationPlan, to: OutputNotation) -> None:
-    from segue.domain.handoff.rendering import lost_fields
+    from segue.domain.handoff.writing.rendering import lost_fields
 
     assert plan.handoff is not None
     lost = lost_fields(plan.handoff, to)

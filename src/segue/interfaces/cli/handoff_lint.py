@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segue.domain.errors import InvalidRequest, SegueError
-from segue.domain.handoff.lint_output import CheckedFile, ProblemFormat, format_problems
+from segue.domain.handoff.checking.output import CheckedFile, ProblemFormat, format_problems
 from segue.interfaces.cli.handoff_extract import Paths
 from segue.interfaces.cli.handoff_files import Document, complain, read_inputs, shorten, write_back
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from segue.domain.handoff import Extraction, Fix, Problem, Span
-    from segue.domain.handoff.rules import Rule
+    from segue.domain.handoff.checking.rules import Rule
 
 _CODES = "codes or beginnings of codes, with commas: H0,H050"
 
@@ -49,7 +49,7 @@ def lint(
     `segue handoff rules` explains them. Exit code 1 if there are errors, 0 if there are only
     warnings, 2 if something cannot be read.
     """
-    from segue.domain.handoff.lint import select_rules
+    from segue.domain.handoff.checking.lint import select_rules
 
     rules = select_rules(_split(select), _split(ignore))
     if fix and (not paths or "-" in paths):
@@ -136,7 +136,7 @@ def _mend_all(documents: Sequence[Document], rules: Sequence[Rule]) -> tuple[lis
 
 def _mend(document: Document, rules: Sequence[Rule]) -> Document:
     from segue.domain.handoff import extract_handoff, fix_handoff
-    from segue.domain.handoff.lint_patch import patch_source
+    from segue.domain.handoff.checking.patching import patch_source
 
     found = extract_handoff(document.text)
     if found.handoff is None:
@@ -154,7 +154,7 @@ def _mend(document: Document, rules: Sequence[Rule]) -> Document:
 
 def _spans_to_mend(text: str, found: Extraction) -> dict[str, Span]:
     """Where words may be changed: in a task file, inside its handoff part alone."""
-    from segue.domain.handoff.taskfile import find_handoff_part
+    from segue.domain.handoff.writing.taskfile import find_handoff_part
 
     part = find_handoff_part(text)
     if part is None or not part.text(text).strip():

@@ -25,7 +25,7 @@ def new(
 
     `segue handoff lint` finds the parts of the YAML and JSON forms that were not filled in.
     """
-    from segue.domain.handoff.rendering import render_template
+    from segue.domain.handoff.writing.rendering import render_template
 
     form = render_template(notation)
     if output is None:

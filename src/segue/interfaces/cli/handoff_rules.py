@@ -10,7 +10,7 @@ import typer
 from segue.domain.errors import UnknownName
 
 if TYPE_CHECKING:
-    from segue.domain.handoff.rules import Rule
+    from segue.domain.handoff.checking.rules import Rule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +36,7 @@ def rules(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the rules, or explain one with examples."""
-    from segue.domain.handoff.rules import RULES
+    from segue.domain.handoff.checking.rules import RULES
     from segue.interfaces.cli.output import print_json
 
     if code is None:
@@ -54,7 +54,7 @@ def rules(
 
 
 def _find(wanted: str) -> Rule:
-    from segue.domain.handoff.rules import RULES, RULES_BY_CODE
+    from segue.domain.handoff.checking.rules import RULES, RULES_BY_CODE
 
     for rule in RULES:
         if wanted.strip().casefold() in {rule.code.casefold(), rule.name}:
@@ -63,7 +63,7 @@ def _find(wanted: str) -> Rule:
 
 
 def _view(rule: Rule) -> RuleView:
-    from segue.domain.handoff.rules_explained import EXPLANATIONS
+    from segue.domain.handoff.checking.rules_explained import EXPLANATIONS
 
     explained = EXPLANATIONS[rule.code]
     return RuleView(

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from segue.application.tools import AgentTools
 from segue.domain.errors import InvalidRequest, SegueError, UnknownName
-from segue.domain.handoff.lint import Problem
+from segue.domain.handoff.checking.lint import Problem
+from segue.domain.handoff.checking.submitted import Submitted
 from segue.domain.handoff.model import Blocker, Texts
-from segue.domain.handoff.submitted import Submitted
 from segue.interfaces.mcp import schemas
 
 INSTRUCTIONS = (

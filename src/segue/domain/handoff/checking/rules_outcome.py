@@ -1,0 +1,70 @@
+"""Rules about the outcome and what it obliges to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from segue.domain.handoff.checking.rules_values import Finding, outcome_of
+from segue.domain.handoff.model import Handoff
+
+
+def outcome_missing(handoff: Handoff) -> Iterator[Finding]:
+    """H001"""
+    if not handoff.outcome or not handoff.outcome.strip():
+        yield Finding(
+            field="outcome",
+            message="no outcome: nobody can tell whether the work is done",
+            remedy="say `outcome: completed`, `partial`, `failed` or `blocked`",
+        )
+
+
+def partial_without_rest(handoff: Handoff) -> Iterator[Finding]:
+    """H010"""
+    missing = [name for name in ("blockers", "suggested_next_steps") if not getattr(handoff, name)]
+    if outcome_of(handoff) == "partial" and missing:
+        yield Finding(
+            field="outcome",
+            message=f"partial, but no {' and no '.join(missing)}",
+            remedy="name what stopped the work and what is left to do",
+        )
+
+
+def failed_without_resolution(handoff: Handoff) -> Iterator[Finding]:
+    """H011"""
+    resolved = any((blocker.suggested_resolution or "").strip() for blocker in handoff.blockers)
+    if outcome_of(handoff) == "failed" and not resolved:
+        yield Finding(
+            field="blockers" if handoff.blockers else "outcome",
+            message="failed, but no blocker names a suggested_resolution",
+            remedy="add a blocker with the `suggested_resolution` that you would try",
+        )
+
+
+def blocked_without_tasks(handoff: Handoff) -> Iterator[Finding]:
+    """H012"""
+    named = any(task.strip() for blocker in handoff.blockers for task in blocker.blocking_tasks)
+    if outcome_of(handoff) == "blocked" and not named:
+        yield Finding(
+            field="blockers" if handoff.blockers else "outcome",
+            message="blocked, but no blocker names blocking_tasks",
+            remedy="list the tasks that cannot go on in `blocking_tasks`",
+        )
+
+
+def completed_but_blocked(handoff: Handoff) -> Iterator[Finding]:
+    """H040"""
+    if outcome_of(handoff) != "completed":
+        return
+    for at, _ in enumerate(handoff.blockers):
+        yield _contradiction(f"blockers[{at}]", "a blocker is listed")
+    for at, question in enumerate(handoff.open_questions):
+        if question.blocking:
+            yield _contradiction(f"open_questions[{at}]", "a blocking question is open")
+
+
+def _contradiction(field: str, what: str) -> Finding:
+    return Finding(
+        field=field,
+        message=f"completed, yet {what}",
+        remedy="say `outcome: partial`, or drop what no longer blocks",
+    )
