@@ -19,7 +19,7 @@ from segue.domain.handoff.reading.sections import SectionReader
 from segue.domain.handoff.reading.written import read_written
 
 _FIELDS: Final = tuple(name for name in Handoff.model_fields if name != "other_sections")
-_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+_HALF_PAIR: Final = re.compile(r"[\ud800-\udfff]")
 _TOLD_IN_PROSE: Final = frozenset(
     {topics.DONE, topics.NEXT, topics.DECISIONS, topics.QUESTIONS, topics.BLOCKERS, topics.GOTCHAS}
 )

@@ -86,7 +86,7 @@ class _Reader:
 
 def _whole(value: str) -> str:
     """Half of a surrogate pair cannot be stored; JSON escapes can make one."""
-    return value if value.isprintable() else re.sub("[\ud800-\udfff]", "\ufffd", value)
+    return value if value.isprintable() else re.sub(r"[\ud800-\udfff]", "\ufffd", value)
 
 
 def read_json(text: str, start: int = 0, end: int | None = None) -> tuple[Node, list[str]]:

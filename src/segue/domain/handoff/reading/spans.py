@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Final
 
 from segue.domain.handoff.reading.draft import TEXT_TOPICS, Evidence, Piece, Span, Statement
@@ -26,9 +25,14 @@ class Spans(Mapping[str, Span]):
         self._fields = fields or {}
         self._outcome = outcome
         self._others = others
+        self._made: dict[str, Span] | None = None
 
-    @cached_property
     def _by_name(self) -> dict[str, Span]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def _make(self) -> dict[str, Span]:
         found: dict[str, Span] = {}
         for topic, statements in self._fields.items():
             if topic in TEXT_TOPICS:
@@ -42,16 +46,16 @@ class Spans(Mapping[str, Span]):
         return found
 
     def __getitem__(self, name: str) -> Span:
-        return self._by_name[name]
+        return self._by_name()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
+        return iter(self._by_name())
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return len(self._by_name())
 
     def __repr__(self) -> str:
-        return repr(self._by_name)
+        return repr(self._by_name())
 
 
 def _of_items(topic: Topic, statements: Sequence[Statement]) -> Iterator[tuple[str, Span]]:
