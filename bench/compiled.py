@@ -1,0 +1,46 @@
+"""The packages with the compiled reading of handoffs, built by `./do build` unless these sources were before.
+
+python bench/compiled.py    # prints the folder that PYTHONPATH must name
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def compiled() -> Path | None:
+    """The unpacked wheel of the present sources; none if there is no C compiler."""
+    sources = [ROOT / "pyproject.toml", *sorted((ROOT / "src" / "segue").rglob("*.py"))]
+    digest = hashlib.sha256(sysconfig.get_config_var("EXT_SUFFIX").encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    folder = ROOT / ".cache" / f"compiled-{digest.hexdigest()[:16]}"
+    if folder.exists():
+        return folder
+    if shutil.which("cc") is None:
+        return None
+    print("compiling the reading of handoffs: a minute or two, once", file=sys.stderr)
+    for old in folder.parent.glob("compiled-*"):
+        shutil.rmtree(old)
+    with tempfile.TemporaryDirectory() as made:
+        subprocess.run([ROOT / "do", "build", made], check=True, stdout=sys.stderr)
+        (wheel,) = Path(made).glob("*.whl")
+        folder.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as part:
+            zipfile.ZipFile(wheel).extractall(part)
+            shutil.copytree(part, folder)
+    return folder
+
+
+if __name__ == "__main__":
+    place = compiled()
+    sys.exit("there is no C compiler: install one, such as gcc") if place is None else print(place)
