@@ -209,6 +209,8 @@ def _read_fences(found: Found, text: str, start: int, end: int) -> None:
 def _fences(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """The lines that begin with a fence."""
     for sign in ("```", "~~~"):
+        if sign[0] not in text:
+            continue
         at = text.find(sign, start, end)
         while at >= 0:
             lead = text[max(start, at - 4) : at].rstrip(" \t")

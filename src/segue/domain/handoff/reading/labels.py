@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _BOLD: Final = re.compile(r"[ \t]*+(?:\*\*|__)([^*_\n]{1,94}+)(?:\*\*|__)[ \t]*+([:\uff1a]?)[ \t]*+")
 _COLONS: Final = (":", "\uff1a")
 _LONGEST_BOLD: Final = 90
-_MAY_BE_BOLD: Final = ("**", "__", " ", "\t")
+_MAY_BE_BOLD: Final = "*_ \t"
 _LONGEST_PLAIN: Final = 80
 _PLAIN: Final = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
 _MOST_WORDS: Final = 7
@@ -36,7 +36,7 @@ _new: Final = tuple.__new__
 
 def label_at(text: str, start: int, end: int) -> Label | None:
     """The label at `start`, if there is one."""
-    if text.startswith(_MAY_BE_BOLD, start):
+    if start < end and text[start] in _MAY_BE_BOLD:
         bold = _BOLD.match(text, start, end)
         if bold and (label := _bold_label(bold, start)):
             return label

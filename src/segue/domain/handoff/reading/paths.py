@@ -58,7 +58,9 @@ def _tokens(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
     for joint in _JOINT.finditer(text, start, end):
         at, stop = joint.span()
         # Most words begin after a space or a back-tick; the regex finds the other rims.
-        begin = max(floor, text.rfind(" ", floor, at) + 1, text.rfind("`", floor, at) + 1)
+        begin = text.rfind(" ", floor, at) + 1
+        tick = text.rfind("`", begin or floor, at) + 1
+        begin = tick or begin or floor
         if not text[begin:at].isalnum():
             for rim in _RIM_SIGN.finditer(text, begin, at):
                 begin = rim.end()

@@ -99,7 +99,7 @@ def _is_severity_table(text: str, names: list[str], rows: list[Block]) -> bool:
 
 
 def _cell(text: str, start: int, end: int) -> Piece:
-    if text.startswith("|", start):
+    if start < end and text[start] == "|":
         start += 1
     if end - 1 > start and text[end - 1] == "|":
         end -= 1

@@ -20,6 +20,7 @@ from segue.domain.handoff.reading.tree import (
 
 _new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python.
+_SCALAR: Final = yaml.ScalarEvent
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -52,7 +53,7 @@ def _documents(loader: Any, source: str, offset: int) -> list[Node]:
     for _ in range(MAX_VALUES):
         event = next_event()
         kind = type(event)
-        if kind is yaml.ScalarEvent:
+        if kind is _SCALAR:
             into.append(_scalar(event, source, offset))
         elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
             if len(stack) >= MAX_DEPTH:
