@@ -181,6 +181,14 @@ def test_a_configuration_in_a_fence_is_no_handoff() -> None:
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    ["The task is complete.", "MISSION ACCOMPLISHED", "Phase 2 Done", "All tasks FINISHED", "Work is done."],
+)
+def test_a_sentence_anywhere_states_that_the_work_is_done_in_any_case(sentence: str) -> None:
+    assert read(f"# Notes\n\nSome words on the parser.\n\n{sentence}\n").outcome == "completed"
+
+
+@pytest.mark.parametrize(
     ("line", "outcome"),
     [
         ("✅ Complete", Outcome.COMPLETED),

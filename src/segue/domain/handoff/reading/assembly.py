@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from segue.domain.handoff.model import Handoff
@@ -60,13 +60,16 @@ def assemble(text: str, drafts: Sequence[Draft]) -> Assembled:
             values[_NAMES[topic]] = statements[0][0]
         else:
             values[_NAMES[topic]] = _items(HEADLINES.get(topic), statements)
-            notes += _said_again(topic, statements)
+            if _says_twice(statements):
+                notes.append(f"{topic.value} says the same thing twice")
     outcome = decide(item for draft in drafts for item in draft.evidence)
     if outcome is None and not exact and (said := find_statement(text)):
         outcome = decide([said])
     if outcome is not None:
         values["outcome"] = outcome[0]
-    others = [section for draft in drafts for section in _joined(text, draft)]
+    others: list[tuple[str, Piece]] = []
+    for draft in drafts:
+        _join_others(others, text, draft)
     values["other_sections"] = tuple({"heading": heading, "text": piece[0]} for heading, piece in others)
     spans = Spans(chosen, outcome[1] if outcome else None, [piece for _, piece in others])
     return Assembled(Handoff.model_validate(values), spans, notes)
@@ -114,10 +117,9 @@ def _first_of_each(topic: Topic, statements: Sequence[Statement]) -> list[Statem
     return list(seen.values())
 
 
-def _said_again(topic: Topic, statements: Sequence[Statement]) -> Iterator[str]:
+def _says_twice(statements: Sequence[Statement]) -> bool:
     """The same statement twice is kept as written; the linter tells the writer."""
-    if len(statements) > 1 and len({words for words, _, _, _ in statements}) < len(statements):
-        yield f"{topic.value} says the same thing twice"
+    return len(statements) > 1 and len({words for words, _, _, _ in statements}) < len(statements)
 
 
 def _tell_apart(chosen: dict[Topic, Sequence[Statement]]) -> None:
@@ -155,19 +157,19 @@ def _parts(name: str, statement: Statement) -> dict[str, Any]:
     return value
 
 
-def _joined(text: str, draft: Draft) -> Iterator[tuple[str, Piece]]:
+def _join_others(found: list[tuple[str, Piece]], text: str, draft: Draft) -> None:
     """What maps to no field, neighbours under one heading as one."""
     for words, start, end, parts in draft.of(topics.ASIDE):
         heading = next((piece.text for part, piece in reversed(parts) if part == "heading"), "")
-        yield heading, Piece(words, start, end)
+        found.append((heading, Piece(words, start, end)))
     run: list[tuple[str, Piece]] = []
     for heading, piece in draft.others:
         if run and not _follows(text, run[-1], heading, piece):
-            yield _join(text, run)
+            found.append(_join(text, run))
             run = []
         run.append((heading, piece))
     if run:
-        yield _join(text, run)
+        found.append(_join(text, run))
 
 
 def _follows(text: str, last: tuple[str, Piece], heading: str, piece: Piece) -> bool:

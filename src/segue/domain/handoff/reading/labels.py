@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _BOLD: Final = re.compile(r"[ \t]*+(?:\*\*|__)([^*_\n]{1,94}+)(?:\*\*|__)[ \t]*+([:\uff1a]?)[ \t]*+")
@@ -70,10 +69,12 @@ def bold_line(text: str, start: int, end: int) -> str | None:
     return (found[1] + " " + found[2]).strip(" \t:\uff1a")
 
 
-def lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Start and end of each line, without its line break."""
+    found: list[tuple[int, int]] = []
     while start < end:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
-        yield start, stop
+        found.append((start, stop))
         start = stop + 1
+    return found

@@ -58,15 +58,8 @@ _SUBJECT: Final = re.compile(
     "|refactoring"
 )
 _ENDS: Final = (
-    "complete",
-    "COMPLETE",
-    "Complete",
-    "done",
-    "DONE",
-    "Done",
-    "finished",
-    "FINISHED",
-    "accomplished",
+    *("omplete", "OMPLETE", "done", "DONE", "Done"),
+    *("inished", "INISHED", "ccomplished", "CCOMPLISHED"),
 )
 """What `_STATED` ends with, as it is written; to find a word as it stands takes no copy of the text."""
 _SIGNS: Final = {

@@ -20,6 +20,8 @@ _TOKEN: Final = re.compile(
 )
 """A word with a dot or a slash in it. It begins at a rim and gives nothing back: each is read once."""
 _LINE_SUFFIX: Final = re.compile(r"(?::\d+(?:[-,\u2013]\d+)*|#L\d+(?:-L?\d+)?)+$")
+_NAME_SIGNS: Final = "_.-/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+"""What most names are made of; the rest is for the regex."""
 _NAME: Final = re.compile(r"[\w.@%+{}*,\[\]~$/\\-]+")
 
 _BARE_NAMES: Final = frozenset(
@@ -109,7 +111,8 @@ def is_path(token: str, *, quoted: bool = False) -> bool:
             return False
     elif last not in _BARE_NAMES and not _is_file(last, inside=len(last) < len(token), quoted=quoted):
         return False
-    return _NAME.fullmatch(token) is not None and token.casefold() not in _NOT_FILES
+    is_name = not token.strip(_NAME_SIGNS) or _NAME.fullmatch(token) is not None
+    return is_name and token.casefold() not in _NOT_FILES
 
 
 def _is_file(name: str, *, inside: bool, quoted: bool) -> bool:

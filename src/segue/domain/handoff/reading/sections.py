@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Final
 
 from segue.domain.handoff.reading import topics
@@ -204,7 +203,7 @@ class SectionReader:
         """A paragraph made of `Label: text` lines; false if it is none."""
         text = self._text
         marks: list[Label] = []
-        for begin, stop in islice(lines_of(text, start, end), _MAX_LABELS):
+        for begin, stop in lines_of(text, start, end)[:_MAX_LABELS]:
             label = label_at(text, begin, stop)
             if label and (label.bold or read_label(label.name) or not marks):
                 marks.append(label)

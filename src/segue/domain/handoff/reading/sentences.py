@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
@@ -35,15 +34,17 @@ _SHORT: Final = frozenset(
 )
 
 
-def sentences_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def sentences_in(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Start and end of each sentence in `text[start:end]`."""
+    found: list[tuple[int, int]] = []
     begin = start
     for stop in islice(_STOP.finditer(text, start, end), MAX_SENTENCES):
         tail = text[max(begin, stop.start() - 8) : stop.start() + 1].casefold()
         if tail.endswith(".") and tail.split()[-1].lstrip("(") in _SHORT:
             continue
         if text[begin : stop.end()].strip():
-            yield begin, stop.end()
+            found.append((begin, stop.end()))
         begin = stop.end()
     if text[begin:end].strip():
-        yield begin, end
+        found.append((begin, end))
+    return found

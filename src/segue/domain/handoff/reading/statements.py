@@ -38,6 +38,7 @@ _DONE_LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LINE: Final = 200
+_LONGEST_LEAD: Final = 60
 _RIM: Final = " \t*.!)(]`,;:~"
 _TAIL: Final = re.compile(
     r"(?:\(|[\u2014\u2013:-][ \t]*|\*\*)(?:\u2705[ \t]*)?(?:(?P<done>done|complete|completed"
@@ -136,7 +137,7 @@ def _is_done(words: str, checked: bool | None, marked: str) -> bool | None:
 def _is_blocked(words: str, checked: bool | None) -> bool:
     if checked:
         return False
-    lead = words[:100].lower()
+    lead = words[:_LONGEST_LEAD].lower()
     return ("block" in lead or "waiting" in lead) and _BLOCKED.match(words) is not None
 
 
