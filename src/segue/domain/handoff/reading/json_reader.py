@@ -22,6 +22,8 @@ _SPACE: Final = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))
 _VALUE_SIGNS: Final = frozenset('{}[]:,"')
 """What most often stands where white space may."""
 _WORD: Final = re.compile(r"[^\s,:{}\[\]\"]+")
+_new: Final = tuple.__new__
+# A named tuple's own constructor is written in Python.
 _CLOSING: Final = {"'": "'", "\u201c": "\u201d", "\u201d": "\u201d", "\u2018": "\u2019"}
 
 
@@ -72,7 +74,7 @@ class _Reader:
         if after > self.end:
             raise Refused("a string is not closed")
         self.at = after
-        return Scalar(_whole(value), begin, after - 1, True)
+        return _new(Scalar, (_whole(value), begin, after - 1, True))
 
     def _curly(self, closing: str) -> Scalar:
         begin = self.at + 1

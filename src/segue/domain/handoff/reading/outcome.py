@@ -153,8 +153,12 @@ def is_status_alone(words: str, longest: int = 2) -> bool:
     """True if a text is nothing but a status: `Complete.`, `all done`."""
     if words.count(" ") > longest + 2:
         return False
-    said = words_of(words)
     known = _lexicon().words
+    first, space, _ = words.partition(" ")
+    lower = first.lower()
+    if space and lower.isascii() and lower.isalpha() and lower not in known and lower not in _FILLERS:
+        return False
+    said = words_of(words)
     return 0 < len(said) <= longest and all(word in known or word in _FILLERS for word in said)
 
 
