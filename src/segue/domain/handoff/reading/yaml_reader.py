@@ -76,18 +76,16 @@ def _collection(opened: tuple[list[Node], int, bool], end: int, offset: int) -> 
     finish = children[-1].end if children else end + offset
     if not is_mapping:
         return Sequence(tuple(children), begin + offset, finish)
-    pairs = tuple(
-        (key if isinstance(key, Scalar) else Scalar("", key.start, key.end), value)
-        for key, value in zip(children[::2], children[1::2], strict=False)
-    )
-    return Mapping(pairs, begin + offset, finish)
+    keys = [key if isinstance(key, Scalar) else Scalar("", key.start, key.end) for key in children[::2]]
+    return Mapping(tuple(zip(keys, children[1::2], strict=False)), begin + offset, finish)
 
 
 def _scalar(event: Any, source: str, offset: int) -> Scalar:
     begin, finish, style = event.start_mark.index, event.end_mark.index, event.style
+    if not style:
+        return _new(Scalar, (event.value, begin + offset, finish + offset, False))
     if style in ("'", '"'):
         begin, finish = begin + 1, finish - 1
     elif style in ("|", ">"):
         begin = source.find("\n", begin, finish) + 1 or finish
-    quoted = bool(style) and style in "'\"|>"
-    return _new(Scalar, (event.value, begin + offset, max(begin, finish) + offset, quoted))
+    return _new(Scalar, (event.value, begin + offset, max(begin, finish) + offset, True))
