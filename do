@@ -4,7 +4,7 @@
 # ./do test all       the same with every real agent, and every test; takes ARGS for pytest, too
 # ./do check          style, types and layers alone
 # ./do fix            put in order what a machine can
-# ./do bench [NAME]   run the benchmarks in bench/ (all, or the one named)
+# ./do bench [NAME]   run the benchmark bench/NAME.py, with ARGS of its own; without a name, list them
 # ./do docs           write the generated pages of docs/ anew
 # ./do build [FOLDER] make the packages, into dist/; with a C compiler, the reading of handoffs is compiled
 # ./do lock           resolve the dependencies anew into the *.lock files
@@ -62,7 +62,7 @@ case "$command" in
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock
          if [ $# -gt 0 ]; then name=$1; shift; exec .venv/bin/python "bench/$name.py" "$@"; fi
-         for file in bench/*.py; do echo "== $file"; .venv/bin/python "$file"; done ;;
+         for file in bench/*.py; do name=${file#bench/}; printf '%-12s%s\n' "${name%.py}" "$(sed -n '1s/"""//gp' "$file")"; done ;;
   docs)  sync dev.lock; exec .venv/bin/python docs/generate.py ;;
   build) sync dev.lock; find_uv
          command -v cc >/dev/null 2>&1 && export HATCH_BUILD_HOOK_ENABLE_MYPYC=1

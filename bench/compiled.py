@@ -1,4 +1,4 @@
-"""The packages with the compiled reading of handoffs, built by `./do build` unless these sources were before.
+"""The package with the compiled reading of handoffs: built by `./do build`, once for the same sources.
 
 python bench/compiled.py    # prints the folder that PYTHONPATH must name
 """
@@ -29,15 +29,16 @@ def compiled() -> Path | None:
     if shutil.which("cc") is None:
         return None
     print("compiling the reading of handoffs: a minute or two, once", file=sys.stderr)
+    folder.parent.mkdir(exist_ok=True)
     for old in folder.parent.glob("compiled-*"):
         shutil.rmtree(old)
     with tempfile.TemporaryDirectory() as made:
         subprocess.run([ROOT / "do", "build", made], check=True, stdout=sys.stderr)
         (wheel,) = Path(made).glob("*.whl")
-        folder.parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as part:
-            zipfile.ZipFile(wheel).extractall(part)
-            shutil.copytree(part, folder)
+        # Whole or not there: a folder that is found is taken as it is.
+        unpacked = tempfile.mkdtemp(prefix="compiled-", dir=folder.parent)
+        zipfile.ZipFile(wheel).extractall(unpacked)
+        Path(unpacked).rename(folder)
     return folder
 
 

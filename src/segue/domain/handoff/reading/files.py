@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.draft import Draft, Piece, cut
+from segue.domain.handoff.reading.labels import lines_of
 from segue.domain.handoff.reading.notations import Topic
 from segue.domain.handoff.reading.paths import is_path, paths_in
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.handoff.reading.words import NO_LETTERS, word_set
 
 _GIT_STATUS: Final = re.compile(r"(\?\?|[MADRCU]{1,2}|new file:|modified:|deleted:|renamed:)[ \t]+(\S[^\n]*)")
 _DIFF_STAT: Final = re.compile(r"[ \t]*(\S+)[ \t]+\|[ \t]+(?:\d+|Bin)[^\n]*")
@@ -69,7 +70,6 @@ _GONE: Final = re.compile(
 )
 _GONE_STEMS: Final = ("deleted", "removed", "gel\u00f6scht", "supprim\u00e9", "\u5220\u9664", "\u524a\u9664")
 _MARKED_NEW: Final = re.compile(r"[`*_]{0,3}[ \t]*[(\[](?:new|NEW|created|added)\b")
-_NO_LETTERS: Final = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(128)))
 _LONGEST_LIST: Final = 600
 _LEAD: Final = 6
 """Before a path that begins an account stand its signs at most."""
@@ -104,7 +104,7 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
 
 def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:
     """The files in a fence: `git status`, `git diff --stat`, a tree, or one path a line."""
-    for begin, stop in _lines(text, start, end):
+    for begin, stop in lines_of(text, start, end):
         piece = cut(text, begin, stop)
         stat = _DIFF_STAT.fullmatch(text, piece.start, piece.end)
         if stat and is_path(stat[1]):
@@ -142,7 +142,7 @@ def _tells(words: str) -> bool:
     lead = words[: words.find(" ", _LEAD)]
     if not words.isascii() or "." in lead or "/" in lead or "file" in lead or "LICENSE" in lead:
         return True
-    return not _VERBS.isdisjoint(words.lower().translate(_NO_LETTERS).split())
+    return not _VERBS.isdisjoint(words.lower().translate(NO_LETTERS).split())
 
 
 def _is_said(words: list[str], known: frozenset[str], stems: tuple[str, ...], ends: tuple[str, ...]) -> bool:
@@ -199,11 +199,3 @@ def _add(draft: Draft, topic: Topic, path: Piece, about: Piece | None, gone: boo
     if gone and topic is topics.MODIFIED:
         parts.append(("change_type", Piece("delete", -1, -1)))
     draft.add(topic, path, parts)
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end:
-        stop = text.find("\n", start, end)
-        stop = end if stop < 0 else stop
-        yield start, stop
-        start = stop + 1

@@ -10,7 +10,7 @@ from segue.domain.handoff.reading.draft import Draft, Piece, cut
 from segue.domain.handoff.reading.files import files_told
 from segue.domain.handoff.reading.notations import Topic
 from segue.domain.handoff.reading.sentences import sentences_in
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.handoff.reading.words import NO_LETTERS, word_set
 
 _VERBS: Final = (
     "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated"
@@ -87,7 +87,6 @@ _CUES: Final[tuple[tuple[Topic, frozenset[str], re.Pattern[str]], ...]] = (
 _ASKS: Final = re.compile(r"\?\W*$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CUE_WORDS: Final = frozenset().union(*(words for _, words, _ in _CUES))
-_NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
 
 
 def read_prose(draft: Draft, text: str, piece: Piece) -> bool:
@@ -110,7 +109,7 @@ def topic_of_sentence(sentence: str) -> Topic | None:
     if len(sentence) > 600:
         return None
     lower = sentence.lower()
-    words = lower.translate(_NO_LETTERS).split() if lower.isascii() else _WORD.findall(lower)
+    words = lower.translate(NO_LETTERS).split() if lower.isascii() else _WORD.findall(lower)
     asks = "?" in lower[-4:] and _ASKS.search(lower) is not None
     if not asks and _CUE_WORDS.isdisjoint(words):
         return None

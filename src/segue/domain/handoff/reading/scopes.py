@@ -37,7 +37,6 @@ SOFT: Final = frozenset(
         topics.PATTERNS,
     }
 )
-_FILES: Final = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
 _SOFT_WHEN_AHEAD: Final = SOFT | {
     topics.CHECKS,
     topics.CREATED,
@@ -125,7 +124,7 @@ class Scopes:
 
 def settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
     """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
-    if (outer in STRONG or outer in _FILES) and not reading.strong and not reading.exact:
+    if (outer in STRONG or outer in topics.FILES) and not reading.strong and not reading.exact:
         return outer
     if own and reading.exact and reading.topic is topics.CONTEXT:
         return reading.topic

@@ -37,7 +37,7 @@ from segue.domain.handoff.reading.outline import (
 from segue.domain.handoff.reading.paths import is_path
 from segue.domain.handoff.reading.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.reading.sentences import sentences_in
-from segue.domain.handoff.reading.statements import FILE_TOPICS, add_statement
+from segue.domain.handoff.reading.statements import add_statement
 from segue.domain.handoff.reading.tables import add_table
 from segue.domain.handoff.reading.vocabulary import Reading, is_done_word, read_heading, read_label
 
@@ -89,7 +89,7 @@ class SectionReader:
         self._headings = {start: heading_of(text[start:end]) for _, start, end, _, _ in headings}
         self._repeated = repeated_sections(blocks, self._headings)
         self._walk(blocks)
-        if FILE_TOPICS.isdisjoint(self._draft.statements):
+        if topics.FILES.isdisjoint(self._draft.statements):
             for _, start, end, _ in self._draft.of(topics.DONE):
                 files_told(self._draft, self._text, start, end)
 
@@ -322,7 +322,7 @@ class SectionReader:
             for item in split_items(self._text[start:end], start):
                 self._say(item.start, item.end)
             return
-        if topic in FILE_TOPICS:
+        if topic in topics.FILES:
             add_listed_files(self._draft, self._text, topic, start, end)
         elif topic is topics.CHECKS:
             for command, parts in commands_in_code(self._text, start, end):
@@ -370,7 +370,7 @@ class SectionReader:
             self._judge_progress(start, end)
         elif topic is topics.CHECKS:
             self._other(start, end, heading)
-        elif topic in FILE_TOPICS and self._scopes.inside_account():
+        elif topic in topics.FILES and self._scopes.inside_account():
             add_statement(self._draft, self._text, topics.DONE, start, end, checked)
 
     def _judge_progress(self, start: int, end: int) -> None:

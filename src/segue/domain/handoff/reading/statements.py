@@ -62,7 +62,6 @@ _STATED: Final = frozenset(
     {*PART_LABELS, topics.DONE, topics.CONTEXT, topics.CONSTRAINTS, topics.GOAL, topics.BRIEF}
 )
 """Topics whose items are statements; the others name files or commands."""
-FILE_TOPICS: Final = frozenset({topics.CREATED, topics.MODIFIED, topics.CHANGED})
 
 
 def add_statement(
@@ -93,7 +92,7 @@ def add_statement(
 
 
 def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
-    if topic in FILE_TOPICS:
+    if topic in topics.FILES:
         add_files(draft, text, topic, piece)
     elif topic is topics.CHECKS:
         for command, parts in commands_in(text, piece.start, piece.end):

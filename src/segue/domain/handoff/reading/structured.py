@@ -12,7 +12,7 @@ from segue.domain.handoff.reading.items import split_items
 from segue.domain.handoff.reading.keys import HEADLINE_KEYS, OUTCOME_KEYS, PART_KEYS, STATUS_KEYS
 from segue.domain.handoff.reading.notations import Topic
 from segue.domain.handoff.reading.parts import HEADLINES
-from segue.domain.handoff.reading.statements import FILE_TOPICS, add_statement
+from segue.domain.handoff.reading.statements import add_statement
 from segue.domain.handoff.reading.tree import Mapping, Node, Scalar, Sequence
 from segue.domain.handoff.reading.vocabulary import (
     Reading,
@@ -181,7 +181,7 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
             draft.add(topics.CONTEXT, piece)
     elif topic in TEXT_TOPICS:
         draft.add(topic, piece)
-    elif topic in FILE_TOPICS:
+    elif topic in topics.FILES:
         add_files(draft, text, topic, Piece(text[value.start : value.end], value.start, value.end))
     elif topic is topics.CHECKS:
         _add_check(draft, piece, key)
@@ -279,7 +279,7 @@ def _read_item(draft: Draft, text: str, topic: Topic | None, item: Node, key: Sc
 def _read_list_scalar(draft: Draft, text: str, topic: Topic | None, item: Scalar, key: Scalar) -> None:
     if topic is None or topic in (topics.ASIDE, topics.WHOLE):
         draft.others.append((key.text, _piece(item)))
-    elif topic in FILE_TOPICS:
+    elif topic in topics.FILES:
         add_files(draft, text, topic, Piece(text[item.start : item.end], item.start, item.end))
     elif topic in (topics.READING, topics.TASKS, topics.STATUS, topics.CONTEXT, topics.NEXT):
         _add_marked(draft, text, topic, item)
@@ -333,7 +333,7 @@ def _files_of_record(draft: Draft, text: str, topic: Topic, item: Mapping) -> No
         return
     for name, value in item:
         reading = read_heading(name.text)
-        if reading and reading.topic in FILE_TOPICS:
+        if reading and reading.topic in topics.FILES:
             for scalar in _scalars(value):
                 add_files(draft, text, reading.topic, Piece(scalar.text, scalar.start, scalar.end))
 

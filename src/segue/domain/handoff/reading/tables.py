@@ -10,7 +10,7 @@ from segue.domain.handoff.reading.draft import Draft, Piece, cut
 from segue.domain.handoff.reading.markdown import HEAD, ROW, Block
 from segue.domain.handoff.reading.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.reading.parts import HEADLINES, PART_LABELS
-from segue.domain.handoff.reading.statements import FILE_TOPICS, add_statement
+from segue.domain.handoff.reading.statements import add_statement
 from segue.domain.handoff.reading.vocabulary import is_done_word, read_heading, words_of
 
 _STATUS_COLUMNS: Final = frozenset(
@@ -155,7 +155,7 @@ def _add_row(
     if topic is None or topic in (topics.ASIDE, topics.WHOLE):
         draft.others.append((heading, whole))
         return
-    if topic in FILE_TOPICS or topic is topics.CHECKS or topic is topics.READING:
+    if topic in topics.FILES or topic is topics.CHECKS or topic is topics.READING:
         add_statement(draft, text, topic, whole.start, whole.end)
         if topic is topics.CHECKS:
             draft.others.append((heading, whole))

@@ -27,3 +27,5 @@ STATUS: Final = Topic.STATUS
 CONTEXT: Final = Topic.CONTEXT
 ASIDE: Final = Topic.ASIDE
 WHOLE: Final = Topic.WHOLE
+FILES: Final = frozenset({CREATED, MODIFIED, CHANGED})
+"""Topics whose items name files."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 
 def word_set(listed: str, separator: str | None = None) -> frozenset[str]:
     """The words in a text, between spaces or another separator."""
@@ -82,3 +84,6 @@ OPEN_WORDS = word_set(
     ";",
 )
 """Words in a status cell that say open."""
+
+NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
+"""For `str.translate`: leaves nothing of an ASCII text but its letters and spaces."""
