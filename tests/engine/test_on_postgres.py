@@ -9,8 +9,9 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from segue.adapters.engine.dbos_engine import DbosEngine
 from segue.application.pipelines import Submission
-from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.domain.pipeline import Lease, PipelineStatus, StepStatus
 from segue.settings import Settings
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
@@ -58,6 +59,36 @@ async def test_a_pipeline_survives_that_every_connection_is_cut(
         "developer": 1,
         "senior_reviewer": 1,
     }
+
+
+async def test_the_engine_leaves_no_connection_open(postgres_url: str) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def advance(_lease: Lease) -> bool:
+        begun.set()
+        await may_end.wait()
+        return False
+
+    engine = DbosEngine(database_url=postgres_url)
+    await engine.launch("worker", advance, lambda: None)
+    async with asyncio.timeout(60):
+        await engine.start(Lease(1, 1))
+        await begun.wait()
+        with psycopg.connect(postgres_url) as slow:
+            slow.execute("LOCK TABLE dbos.workflow_status IN SHARE MODE")
+            cut_off = asyncio.create_task(engine.start(Lease(2, 1)))
+            await asyncio.wait({cut_off}, timeout=0.2)
+            cut_off.cancel()
+            may_end.set()
+            stopping = asyncio.create_task(engine.shutdown())
+            _, unended = await asyncio.wait({stopping}, timeout=1)
+            assert unended, "it ended although what it last did was not written yet"
+        await stopping
+    with psycopg.connect(postgres_url) as connection:
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        assert connection.execute(f"SELECT application_name, query {others}").fetchall() == []
+        ends = "SELECT status FROM dbos.workflow_status WHERE workflow_uuid = 'pipeline-1-1-worker'"
+        assert connection.execute(ends).fetchall() == [("SUCCESS",)]
 
 
 def test_the_engine_has_a_file_beside_that_of_the_records(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,14 @@ from segue.domain.pipeline import Lease
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+    from dbos import WorkflowHandleAsync
 
 log = structlog.get_logger()
 
 _STOP_SECONDS = 60.0
 """How long the motor waits for its workflows to end when it is shut down."""
+
+_DBOS_THREADS = "dbos-executor-"
 
 APPLICATION_VERSION = "1"
 """Changed by hand when the order of moves inside a workflow changes, and only then."""
@@ -46,8 +50,8 @@ class DbosEngine:
         self._on_end: Callable[[], None]
         self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
         self._stopping = False
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._ends: set[asyncio.Task[None]] = set()
+        self._store: sa.Engine
 
     async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
         """Start the motor."""
@@ -59,12 +63,13 @@ class DbosEngine:
         from dbos import DBOS
         from sqlalchemy.exc import DBAPIError
 
+        self._store = _create_store(self._database_url)
         try:
             DBOS(
                 config={
                     "name": "segue",
                     "system_database_url": self._database_url,
-                    "system_database_engine": _create_engine(self._database_url),
+                    "system_database_engine": self._store,
                     "application_version": APPLICATION_VERSION,
                     "executor_id": worker_id,
                     "enable_otlp": False,
@@ -77,7 +82,7 @@ class DbosEngine:
             self._register()
             DBOS.launch()
         except DBAPIError as error:
-            _destroy()
+            self._destroy()
             raise StorageError(f"cannot open the engine's database: {error.orig}") from error
 
     def _register(self) -> None:
@@ -89,18 +94,22 @@ class DbosEngine:
 
         @DBOS.workflow(name="segue.advance")
         async def advance(pipeline_id: int, segment: int) -> None:
-            try:
-                while await turn(pipeline_id, segment):
-                    pass
-            finally:
-                self._ended(Lease(pipeline_id, segment))
+            while await turn(pipeline_id, segment):
+                pass
 
         self._workflow = advance
 
+    async def _see_out(self, lease: Lease, workflow: WorkflowHandleAsync[None]) -> None:
+        """A lease has ended when DBOS has written that down, too; not when its last turn was taken."""
+        try:
+            await workflow.get_result()
+        except Exception:
+            log.exception("workflow_broke", pipeline=lease.pipeline_id)
+        finally:
+            self._ended(lease)
+
     def _ended(self, lease: Lease) -> None:
         self._running.discard(lease)
-        if not self._running:
-            self._idle.set()
         self._on_end()
 
     async def _take_turn(self, lease: Lease) -> bool:
@@ -132,17 +141,19 @@ class DbosEngine:
         from sqlalchemy.exc import DBAPIError
 
         self._running.add(lease)
-        self._idle.clear()
         try:
             # The worker's name is in it, since records that were put back may count segments anew.
             with SetWorkflowID(f"pipeline-{lease.pipeline_id}-{lease.segment}-{self._worker_id}"):
-                await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.segment)
+                workflow = await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.segment)
         except DBAPIError as error:
             self._ended(lease)
             raise StorageError(f"cannot use the engine's database: {error.orig}") from error
         except BaseException:
             self._ended(lease)
             raise
+        end = asyncio.create_task(self._see_out(lease, workflow))
+        self._ends.add(end)
+        end.add_done_callback(self._ends.discard)
 
     async def stop(self, lease: Lease) -> None:
         """Stop a lease here and wait until it has let go of its agent."""
@@ -157,37 +168,53 @@ class DbosEngine:
         """Stop everything that runs here; the records say how to go on."""
         self._stopping = True
         await asyncio.gather(*(self.stop(lease) for lease in list(self._turns)))
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await self._idle.wait()
-        except TimeoutError:
-            log.warning("engine_not_idle", running=len(self._running))
+        if self._ends:
+            _, unended = await asyncio.wait(self._ends, timeout=_STOP_SECONDS)
+            if unended:
+                log.warning("engine_not_idle", running=len(unended))
         # DBOS made its own threads the loop's default; they end with it, and others still need some.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
-        await asyncio.to_thread(_destroy)
+        await asyncio.to_thread(self._destroy)
+
+    def _destroy(self) -> None:
+        """End DBOS and take back what it did to logging, so that this process could start it anew."""
+        from dbos import DBOS
+
+        DBOS.destroy(destroy_registry=True)
+        logging.getLogger("dbos").handlers.clear()
+        # DBOS does not wait for its threads: one that a cancelled start left behind still writes.
+        for thread in threading.enumerate():
+            if thread.name.startswith(_DBOS_THREADS):
+                thread.join(_STOP_SECONDS)
+        self._store.dispose()
 
 
-def _destroy() -> None:
-    """End DBOS and take back what it did to logging, so that this process could start it anew."""
-    from dbos import DBOS
-
-    DBOS.destroy(destroy_registry=True)
-    logging.getLogger("dbos").handlers.clear()
-
-
-def _create_engine(url: str) -> sa.Engine | None:
-    """SQLite in WAL mode, which DBOS's own default is not and which takes a third of the time."""
+def _create_store(url: str) -> sa.Engine:
+    """Our own, for DBOS disposes of its own one while its threads still hold connections of it."""
     import sqlalchemy as sa
 
-    if not url.startswith("sqlite"):
-        return None
-    engine = sa.create_engine(url)
-    use_wal(str(engine.url.database))
+    if url.startswith("sqlite"):
+        engine = sa.create_engine(url)
+        use_wal(str(engine.url.database))  # DBOS's default is not, and takes three times as long
+        settings = [
+            f"PRAGMA {pragma}" for pragma in ("busy_timeout=30000", "synchronous=NORMAL", "foreign_keys=ON")
+        ]
+    else:
+        engine = sa.create_engine(
+            sa.make_url(url).set(drivername="postgresql+psycopg"),
+            connect_args={"application_name": "segue-engine", "connect_timeout": 10},
+            pool_pre_ping=True,
+            pool_size=20,
+            max_overflow=0,
+        )
+        settings = ["SET idle_in_transaction_session_timeout = '60s'"]
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
-        connection.isolation_level = "IMMEDIATE"
-        for pragma in ("busy_timeout=30000", "synchronous=NORMAL", "foreign_keys=ON"):
-            connection.execute(f"PRAGMA {pragma}")
+        for setting in settings:
+            connection.execute(setting)
+        connection.commit()
+        if engine.dialect.name == "sqlite":
+            connection.isolation_level = "IMMEDIATE"
 
     return engine
