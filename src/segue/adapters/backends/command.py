@@ -12,15 +12,15 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from segue.adapters.backends import supervised
+from segue.adapters.backends.process_per_message import ProcessPerMessage
 from segue.adapters.backends.programs import checked_options
-from segue.application.backends import AgentBackend, Capabilities, Message, Reply, SessionRequest
+from segue.application.backends import Capabilities, Message, Reply, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
 _ALWAYS_PASSED = (
@@ -64,29 +64,15 @@ class CommandOptions(BaseModel):
     """A longer reply is a failure."""
 
 
-class CommandBackend(AgentBackend):
-    """Runs one process for each message. A session is a folder, with a folder for each message in it."""
+class CommandBackend(ProcessPerMessage):
+    """Runs the program of the agent's options."""
 
+    name = "command"
     Options = CommandOptions
     capabilities = Capabilities(resume=True)
 
-    def __init__(self, *, sessions_dir: Path, patience: float = 3.0) -> None:
-        super().__init__(sessions_dir=sessions_dir)
-        self._root = sessions_dir / "command"
-        self._patience = patience
-        """Seconds that a program has between being asked to end and being killed."""
-        self._own: dict[str, list[int]] = {}
-        """Session -> pids of the supervisors that this process started and must let go."""
-
-    async def open(self, request: SessionRequest) -> str:
-        """Make the session's folder."""
+    def _check_request(self, request: SessionRequest) -> None:
         _find_program(request, _options_of(request))
-        folder = self._root / request.key
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise BackendUnavailable(f"cannot make the session folder {folder}: {error.strerror}") from error
-        return request.key
 
     async def send(self, request: SessionRequest, session: str, message: Message) -> None:
         """Start the program with the message, unless it was started with it before."""
@@ -118,32 +104,6 @@ class CommandBackend(AgentBackend):
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, _LAST_LOOK_SECONDS)
         return await asyncio.to_thread(_read_reply, folder, code)
-
-    async def abort(self, session: str) -> None:
-        """Kill the program and everything it started: politely, then for good."""
-        await supervised.end_session(self._root / session, self._patience)
-        own = self._own.get(session, [])
-        while own:
-            supervised.reap(own.pop())
-
-    async def close(self, session: str) -> None:
-        """Forget the session and its files; what its programs left running ends too."""
-        await self.abort(session)
-        self._own.pop(session, None)
-        await asyncio.to_thread(shutil.rmtree, self._root / session, ignore_errors=True)
-
-    async def leftovers(self) -> Collection[str]:
-        """The sessions whose folders are there."""
-        return [folder.name for folder in self._root.iterdir()] if self._root.is_dir() else []
-
-    async def shutdown(self) -> None:
-        """Programs that run go on by themselves; the next Segue finds them."""
-        self._own.clear()
-
-    def _vanished(self, session: str) -> Exception:
-        if session in self._own:
-            return AgentFailed("its process was killed before it could reply")
-        return SessionLost("its process is gone and left no exit code")
 
 
 def _options_of(request: SessionRequest) -> CommandOptions:

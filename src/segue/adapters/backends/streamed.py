@@ -9,19 +9,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from segue.adapters.backends import programs, supervised
+from segue.adapters.backends.process_per_message import ProcessPerMessage
 from segue.adapters.backends.programs import ProgramOptions
 from segue.adapters.backends.streams import StreamReader, Tail
 from segue.application.backends import (
-    AgentBackend,
     Message,
     Probe,
     Reply,
@@ -61,11 +60,12 @@ class Launch:
     """What a later Segue must know to read the files."""
 
 
-class StreamedBackend(AgentBackend):
-    """A session is a folder, with a folder for each message in it."""
+class StreamedBackend(ProcessPerMessage):
+    """Reads what the program writes while it works."""
+
+    politely = signal.SIGINT
 
     Options: ClassVar[type[ProgramOptions]] = ProgramOptions
-    name: ClassVar[str]
     title: ClassVar[str]
     """What people call the program."""
     program: ClassVar[str]
@@ -73,14 +73,6 @@ class StreamedBackend(AgentBackend):
     """What to do if the program is missing."""
     hidden: ClassVar[tuple[str, ...]] = ()
     """Environment variables that are not handed on: they would tell it that it runs inside itself."""
-
-    def __init__(self, *, sessions_dir: Path, patience: float = 3.0) -> None:
-        super().__init__(sessions_dir=sessions_dir)
-        self._root = sessions_dir / self.name
-        self._patience = patience
-        """Seconds that a program has between being asked to end and being killed."""
-        self._own: dict[str, list[int]] = {}
-        """Session -> pids of the supervisors that this process started and must let go."""
 
     @abstractmethod
     def _launch(self, turn: Turn) -> Launch:
@@ -90,15 +82,8 @@ class StreamedBackend(AgentBackend):
     def _reader(self, folder: Path) -> StreamReader:
         """A new reader for the stream of a message."""
 
-    async def open(self, request: SessionRequest) -> str:
-        """Make the session's folder."""
+    def _check_request(self, request: SessionRequest) -> None:
         self._find(request)
-        folder = self._root / request.key
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise BackendUnavailable(f"cannot make the session folder {folder}: {error.strerror}") from error
-        return request.key
 
     async def send(self, request: SessionRequest, session: str, message: Message) -> None:
         """Start the program with the message, unless it was started with it before."""
@@ -147,24 +132,7 @@ class StreamedBackend(AgentBackend):
         for folder in messages(self._root / session):
             if supervised.exit_code(folder) is None:
                 (folder / _ABORTED).touch()
-        await supervised.end_session(self._root / session, self._patience, politely=signal.SIGINT)
-        own = self._own.get(session, [])
-        while own:
-            supervised.reap(own.pop())
-
-    async def close(self, session: str) -> None:
-        """Forget the session and its files; the program keeps its own record of the conversation."""
-        await self.abort(session)
-        self._own.pop(session, None)
-        await asyncio.to_thread(shutil.rmtree, self._root / session, ignore_errors=True)
-
-    async def leftovers(self) -> Collection[str]:
-        """The sessions whose folders are there."""
-        return [folder.name for folder in self._root.iterdir()] if self._root.is_dir() else []
-
-    async def shutdown(self) -> None:
-        """Programs that run go on by themselves; the next Segue finds them."""
-        self._own.clear()
+        await super().abort(session)
 
     async def probe(self, options: Mapping[str, Any]) -> Probe:
         """Look for the program, ask for its version and whether it is logged in."""
@@ -279,9 +247,7 @@ class StreamedBackend(AgentBackend):
             return AgentFailed(f"{self.title} ended without telling how its turn went")
         if code is not None:
             return AgentFailed(self._describe_exit(folder, code))
-        if session in self._own:
-            return AgentFailed("its process was killed before it could reply")
-        return SessionLost("its process is gone and left no exit code")
+        return self._vanished(session)
 
     def _describe_exit(self, folder: Path, code: int) -> str:
         return supervised.describe_exit(folder, code, self.title)

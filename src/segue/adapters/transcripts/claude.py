@@ -7,9 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from segue.adapters.transcripts.chain import Chain
-from segue.adapters.transcripts.lines import Lines
-from segue.domain.transcripts import Branch, Change, Recorder, Transcript
+from segue.adapters.transcripts.tree import TreeReading
+from segue.domain.transcripts import Branch, Change, Transcript
 from segue.domain.transcripts.loose import count, first_text, joined, listed, mapping, moment, text
 from segue.domain.usage import Usage
 
@@ -24,40 +23,18 @@ def looks_like(records: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def read(path: Path) -> Transcript:
-    """The session in a file."""
-    lines = Lines(path)
-    first = _Reading()
-    for record in lines:
-        first.take(record)
-    if first.chain.is_straight:
-        return first.transcript(path, lines.skipped, ())
-    on_path = first.chain.path()
-    sides = first.chain.branches(on_path)
-    second = _Reading(on_path, {side.leaf: "" for side in sides})
-    for record in lines:
-        second.take(record)
-    branches = [Branch(leaf=second.names[side.leaf], entries=side.entries) for side in sides]
-    return second.transcript(path, lines.skipped, branches)
+    """The session in a file, on the way to its newest entry."""
+    return _Reading.read(path)
 
 
-class _Reading:
-    """One way through the file; with `on_path`, only what lies on the way to the newest entry."""
-
+class _Reading(TreeReading):
     def __init__(self, on_path: bytearray | None = None, names: dict[int, str] | None = None) -> None:
-        self._on_path = on_path
-        self.names = names or {}
-        self.chain = Chain()
-        self._place = -1
-        self._recorder = Recorder()
-        self._facts: dict[str, str] = {}
-        self._started: datetime | None = None
-        self._updated: datetime | None = None
+        super().__init__(on_path, names)
         self._message = ""
-        self._usage = Usage()
         self._cost: float | None = None
         self._aside = 0
 
-    def take(self, record: Mapping[str, Any]) -> None:
+    def _take(self, record: Mapping[str, Any]) -> None:
         kind = text(record.get("type"))
         if record.get("isSidechain") is True:
             self._aside += 1
@@ -66,14 +43,11 @@ class _Reading:
         own = text(record.get("uuid"))
         if not own:
             return
-        self._place += 1
-        if self._place in self.names:
-            self.names[self._place] = own
+        self._step(own)
         if self._on_path is None:
             self._link(own, kind, record)
         at = moment(record.get("timestamp"))
-        self._started = self._started or at
-        self._updated = at or self._updated
+        self._note_moment(at)
         message = mapping(record.get("message"))
         if kind == "user":
             self._take_user(record, message, at, here=self._is_here())
@@ -82,16 +56,11 @@ class _Reading:
         elif kind == "attachment" and self._is_here():
             self._take_attachment(mapping(record.get("attachment")), at)
 
-    def _is_here(self) -> bool:
-        if self._on_path is None:
-            return True
-        return self._place < len(self._on_path) and bool(self._on_path[self._place])
-
     def _link(self, own: str, kind: str, record: Mapping[str, Any]) -> None:
         parent = first_text(record, "parentUuid", "logicalParentUuid") or None
         folded = record.get("subtype") == "compact_boundary" or record.get("isCompactSummary") is True
         prompt = kind == "user" and not _results(record)
-        self.chain.add(own, parent, counts=prompt, is_root=parent is None and not folded)
+        self._chain.add(own, parent, counts=prompt, is_root=parent is None and not folded)
 
     def _note_facts(self, kind: str, record: Mapping[str, Any]) -> None:
         for name, key in (("id", "sessionId"), ("cwd", "cwd")):
@@ -160,7 +129,7 @@ class _Reading:
         if attachment.get("type") == "queued_command":  # what the user typed while the agent worked
             self._recorder.user(joined(attachment.get("prompt")), at)
 
-    def transcript(self, path: Path, skipped: int, branches: Sequence[Branch]) -> Transcript:
+    def _transcript(self, path: Path, skipped: int, branches: Sequence[Branch]) -> Transcript:
         usage = self._usage + Usage(cost=self._cost)
         return Transcript(
             tool=TOOL,

@@ -7,9 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from segue.adapters.transcripts.chain import Chain
-from segue.adapters.transcripts.lines import Lines
-from segue.domain.transcripts import Branch, Recorder, Transcript
+from segue.adapters.transcripts.tree import TreeReading
+from segue.domain.transcripts import Branch, Transcript
 from segue.domain.transcripts.loose import count, first_text, joined, listed, mapping, moment, text, whole
 from segue.domain.usage import Usage
 
@@ -28,55 +27,29 @@ def tool_of(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def read(path: Path) -> Transcript:
-    """The session in a file, on the way to its newest leaf."""
-    lines = Lines(path)
-    first = _Reading()
-    for record in lines:
-        first.take(record)
-    if first.chain.is_straight:
-        return first.transcript(path, lines.skipped, ())
-    on_path = first.chain.path()
-    sides = first.chain.branches(on_path)
-    second = _Reading(on_path, {side.leaf: "" for side in sides})
-    for record in lines:
-        second.take(record)
-    branches = [Branch(leaf=second.names[side.leaf], entries=side.entries) for side in sides]
-    return second.transcript(path, lines.skipped, branches)
+    """The session in a file, on the way to its newest entry."""
+    return _Reading.read(path)
 
 
-class _Reading:
-    """One way through the file; with `on_path`, only what lies on the way to the newest leaf."""
-
+class _Reading(TreeReading):
     def __init__(self, on_path: bytearray | None = None, names: dict[int, str] | None = None) -> None:
-        self._on_path = on_path
-        self.names = names or {}
-        self.chain = Chain()
-        self._place = -1
-        self._recorder = Recorder()
-        self._facts: dict[str, str] = {}
+        super().__init__(on_path, names)
         self._tool = PI
-        self._started: datetime | None = None
-        self._updated: datetime | None = None
-        self._usage = Usage()
 
-    def take(self, record: Mapping[str, Any]) -> None:
+    def _take(self, record: Mapping[str, Any]) -> None:
         kind = text(record.get("type"))
         at = moment(record.get("timestamp"))
-        self._started = self._started or at
-        self._updated = at or self._updated
+        self._note_moment(at)
         if kind in ("session", "title"):
             self._note_header(kind, record)
             return
-        self._place += 1
         own = text(record.get("id"))
-        if self._place in self.names:
-            self.names[self._place] = own
+        self._step(own)
         if self._on_path is None:
             parent = text(record.get("parentId")) or None
-            self.chain.add(own, parent, counts=kind == "message", is_root=bool(own) and parent is None)
-        elif self._place >= len(self._on_path) or not self._on_path[self._place]:
-            return
-        self._take_entry(kind, record, at)
+            self._chain.add(own, parent, counts=kind == "message", is_root=bool(own) and parent is None)
+        if self._is_here():
+            self._take_entry(kind, record, at)
 
     def _note_header(self, kind: str, record: Mapping[str, Any]) -> None:
         if kind == "title" or "title" in record:
@@ -149,7 +122,7 @@ class _Reading:
         ok = None if code is None else code == 0
         self._recorder.returned(call, text(message.get("output")), ok=ok, exit_code=code)
 
-    def transcript(self, path: Path, skipped: int, branches: Sequence[Branch]) -> Transcript:
+    def _transcript(self, path: Path, skipped: int, branches: Sequence[Branch]) -> Transcript:
         usage = self._usage
         return Transcript(
             tool=self._tool,
