@@ -49,6 +49,7 @@ command=${1:-help}; [ $# -gt 0 ] && shift
 case "$command" in
   demo)  sync run.lock; exec .venv/bin/segue demo "$@" ;;
   test)  sync dev.lock; check
+         .venv/bin/python -m compileall -q src tests # else hundreds of processes compile it, each for itself
          if [ "${1:-}" = all ]; then shift; agents=all; only="all_agents or not all_agents"
          else agents=opencode; only="not all_agents"; fi
          .venv/bin/python -m tests.agents.programs install "$agents"

@@ -11,6 +11,7 @@ import pytest
 
 import segue
 from segue.adapters.storage.migrations import versions
+from segue.interfaces.cli.tree import COMMANDS, CommandTree
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "segue"
@@ -28,7 +29,10 @@ HEAVY = (
     "psutil",
     "textual",
     "splintr",
+    "pydantic",
     "pydantic_settings",
+    "structlog",
+    "segue.domain.handoff",
 )
 
 
@@ -103,6 +107,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert "Usage: segue" in printed
     loaded = printed.partition("LOADED")[2].split()
     assert not [name for name in HEAVY if name in loaded]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_says_of_a_command_what_it_says_of_itself(name: str) -> None:
+    told = CommandTree(name="segue").commands[name].help or ""
+    assert told.startswith(COMMANDS[name].help)
 
 
 def test_reading_does_not_load_the_engine(tmp_path: Path) -> None:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from segue.domain.briefing import Briefing, Predecessor, brief
-from segue.domain.errors import SegueError
-from segue.domain.handoff import (
-    Extraction,
-    Handoff,
-    OutputNotation,
-    Problem,
-    check_handoff,
-    extract_handoff,
-    fix_handoff,
-    redact,
-    render_context_header,
-    render_handoff,
-    rewrite_task_file,
-)
-
 if TYPE_CHECKING:
+    from segue.domain.briefing import Briefing, Predecessor, brief
+    from segue.domain.errors import SegueError
+    from segue.domain.handoff import (
+        Extraction,
+        Handoff,
+        OutputNotation,
+        Problem,
+        check_handoff,
+        extract_handoff,
+        fix_handoff,
+        redact,
+        render_context_header,
+        render_handoff,
+        rewrite_task_file,
+    )
     from segue.domain.ledger import Evidence, Ledger, verify_claims
 
 __version__ = "0.1.0"
@@ -48,9 +47,22 @@ __all__ = [
     "verify_claims",
 ]
 
+_ELSEWHERE = {
+    "segue.domain.briefing": ("Briefing", "Predecessor", "brief"),
+    "segue.domain.errors": ("SegueError",),
+    "segue.domain.ledger": ("Evidence", "Ledger", "verify_claims"),
+}
+_HOMES = {name: home for home, names in _ELSEWHERE.items() for name in names}
+
 
 def __getattr__(name: str) -> Any:
-    """The claim ledger, loaded when it is asked for: most commands do without it."""
-    if name in {"Evidence", "Ledger", "verify_claims"}:
-        return getattr(import_module("segue.domain.ledger"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Load what is asked for: no command needs all of it, and some need nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_HOMES.get(name, "segue.domain.handoff")), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -24,7 +24,6 @@ from segue.domain.pipeline import Lease
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
-    from dbos import WorkflowHandleAsync
 
 log = structlog.get_logger()
 
@@ -99,16 +98,11 @@ class DbosEngine:
 
         self._workflow = advance
 
-    async def _see_out(self, lease: Lease, workflow: WorkflowHandleAsync[None]) -> None:
-        """A lease has ended when DBOS has written that down, too; not when its last turn was taken."""
-        try:
-            await workflow.get_result()
-        except Exception:
-            log.exception("workflow_broke", pipeline=lease.pipeline_id)
-        finally:
-            self._ended(lease)
-
-    def _ended(self, lease: Lease) -> None:
+    def _ended(self, lease: Lease, end: asyncio.Task[None] | None = None) -> None:
+        if end:
+            self._ends.discard(end)
+            if not end.cancelled() and (error := end.exception()):
+                log.error("workflow_broke", pipeline=lease.pipeline_id, exc_info=error)
         self._running.discard(lease)
         self._on_end()
 
@@ -151,9 +145,10 @@ class DbosEngine:
         except BaseException:
             self._ended(lease)
             raise
-        end = asyncio.create_task(self._see_out(lease, workflow))
+        # It has ended when DBOS has written that down, too; not when its last turn was taken.
+        end = asyncio.create_task(workflow.get_result())
         self._ends.add(end)
-        end.add_done_callback(self._ends.discard)
+        end.add_done_callback(lambda end: self._ended(lease, end))
 
     async def stop(self, lease: Lease) -> None:
         """Stop a lease here and wait until it has let go of its agent."""

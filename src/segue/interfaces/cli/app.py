@@ -15,47 +15,21 @@ from segue.domain.errors import (
     SettingsError,
     UnknownName,
 )
-from segue.interfaces.cli import (
-    agents,
-    catalog,
-    chat,
-    demo,
-    handoff,
-    init,
-    mcp,
-    pipelines,
-    results,
-    run,
-    serve,
-    session,
-    sessions,
-)
 from segue.interfaces.cli.parts import Parts, parts_of
+from segue.interfaces.cli.tree import CommandTree
 
 _MISUSE = (CatalogError, InvalidRequest, RepositoryError, SettingsError, UnknownName)
 """What the user wrote is wrong: exit code 2. Everything else that fails: 1."""
 
 app = typer.Typer(
     name="segue",
+    cls=CommandTree,
     help="Run chains of AI coding agents durably, with a checked handoff between them.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("run")(run.run)
-app.command("chat")(chat.chat)
-app.command("serve")(serve.serve)
-app.command("mcp")(mcp.mcp)
-results.add_to(pipelines.app)
-app.add_typer(pipelines.app, name="pipelines")
-app.add_typer(handoff.app, name="handoff")
-sessions.add_to(session.app)
-app.add_typer(session.app, name="session")
-app.add_typer(agents.app, name="agents")
-app.add_typer(catalog.templates, name="templates")
 
 
 def _show_version(context: typer.Context, wanted: bool) -> None:

@@ -34,7 +34,7 @@ def chat(
         int | None, typer.Option(help="Go on in this session.", metavar="ID", min=1, max=2**31 - 1)
     ] = None,
 ) -> None:
-    """Talk with an agent, and hand over to a new session with /handoff; /help shows the rest."""
+    """Talk with an agent, and hand over to a new session with /handoff. /help shows the rest."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidRequest(
             "segue chat needs a terminal; for scripts there are `segue session start` and `segue session say`"

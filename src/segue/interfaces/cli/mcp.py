@@ -29,7 +29,7 @@ def mcp(
     ] = False,
     port: Annotated[int, typer.Option(help="Port for --http; 0 takes a free one.", min=0, max=65535)] = 8001,
 ) -> None:
-    """Give an agent Segue's own tools (MCP) on standard input and output. Segue starts this by itself.
+    """Give an agent Segue's own tools, over MCP. Segue starts this by itself, on standard input and output.
 
     SEGUE_MCP_TOKEN says which attempt is served; with SEGUE_MCP_URL, calls are handed on to `segue serve`.
     """

@@ -22,7 +22,7 @@ def serve(
     ] = None,
     backend: Annotated[str | None, typer.Option(help="Back end of agents whose profile names none.")] = None,
 ) -> None:
-    """Serve REST on 127.0.0.1:8000 and run pipelines; what a crash interrupted goes on by itself."""
+    """Serve REST and run pipelines; what a crash interrupted goes on. Listens on 127.0.0.1:8000."""
     from segue.interfaces.api.security import is_loopback
     from segue.interfaces.cli.logs import send_logs_to_stderr
 
