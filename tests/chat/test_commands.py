@@ -58,7 +58,7 @@ FULL = Usage(input_tokens=1_200_000, context_tokens=160_000, context_window=200_
     [
         (None, 80, "context nothing used yet"),
         (Usage(input_tokens=950), 80, "context not reported · 950 tokens · cost not reported"),
-        (Usage(context_tokens=1500), 80, "context 1.5k of a window that is not known · 0 tokens"),
+        (Usage(context_tokens=1500), 80, "context 1.5k of a window that is not known · cost not reported"),
         (FULL, 80, "███┃░"),
         (FULL, 80, "80% of 200k · 1.2M tokens · $0.0040"),
         (FULL, 20, "context 80% of 200k"),

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from segue.interfaces.chat.talk import Talk
 from segue.interfaces.chat.text import at_home, calm, first_line
 from segue.interfaces.chat.themes import DARK, LIGHT
 from segue.interfaces.chat.usage import usage_line
+from segue.interfaces.folders import seen_from
 
 _TICK_SECONDS = 0.5
 _MOST_SESSIONS = 100
@@ -166,7 +168,7 @@ class ChatApp(App[None]):
 
     def show_tool(self, used: ToolUsed) -> None:
         """A tool call began or ended."""
-        self.talk.show_tool(used)
+        self.talk.show_tool(replace(used, target=seen_from(self.chat.working_dir, used.target)))
 
     def show_question(self, session_id: int, asked: PermissionAsked) -> None:
         """The agent waits; whoever is typing is not disturbed."""

@@ -16,7 +16,8 @@ def usage_line(
     """The usage of a session in one line, as wide as there is room."""
     if usage is None:
         return Content("context nothing used yet" if is_fresh else f"context {_NOT_REPORTED}")
-    facts = f" {_context(usage)} · {_short(usage.total_tokens)} tokens · {_cost(usage)}"
+    used = f"{_short(usage.total_tokens)} tokens · " if usage.total_tokens else ""
+    facts = f" {_context(usage)} · {used}{_cost(usage)}"
     room = width - len("context ") - len(facts)
     share = usage.context_share
     if share is None or room < 8:

@@ -12,6 +12,7 @@ from rich.text import Text
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.usage import Usage
 from segue.interfaces.cli.output import printable, safe
+from segue.interfaces.folders import seen_from
 
 if TYPE_CHECKING:
     from segue.application.views import PipelineDetail, StepView
@@ -28,14 +29,14 @@ class WorkShown:
         self._doing: dict[int, deque[str]] = {}
         self._usage: dict[int, Usage] = {}
 
-    def take(self, activity: Activity) -> None:
+    def take(self, activity: Activity, detail: PipelineDetail) -> None:
         """Something more was done."""
         step = activity.step_id
         if activity.kind is ActivityKind.SAID:
             self._words[step] = (self._words.get(step, "") + activity.payload["text"])[-2000:]
         elif activity.kind is ActivityKind.USAGE:
             self._usage[step] = read_usage(activity.payload)
-        elif line := describe_activity(activity):
+        elif line := describe_activity(activity, detail):
             self._doing.setdefault(step, deque(maxlen=_SHOWN_LINES)).append(line)
 
     def usage_of(self, step: StepView) -> Usage | None:
@@ -55,11 +56,11 @@ class WorkShown:
         return Group(*lines, *said)
 
 
-def describe_activity(activity: Activity) -> str:
+def describe_activity(activity: Activity, detail: PipelineDetail) -> str:
     """A line for a tool call that ended, a refusal, a retry; empty for what is no line of its own."""
     facts = activity.payload
     if activity.kind is ActivityKind.TOOL_USED and facts["state"] != "started":
-        return _describe_tool(facts)
+        return _describe_tool(facts, detail.workspace.path if detail.workspace else "")
     if activity.kind is ActivityKind.PERMISSION_SETTLED and not facts["allowed"]:
         return f"[yellow]refused by the rules:[/] {facts['tool']} {_one_line(' '.join(facts['targets']))}"
     if activity.kind is ActivityKind.RETRYING:
@@ -67,9 +68,9 @@ def describe_activity(activity: Activity) -> str:
     return ""
 
 
-def _describe_tool(facts: Any) -> str:
+def _describe_tool(facts: Any, folder: str) -> str:
     verb = _VERBS.get(facts["tool"], "uses")
-    target = facts.get("target") or facts["name"]
+    target = seen_from(folder, facts.get("target") or facts["name"])
     code = facts.get("exit_code")
     end = "" if code is None else f" [dim]exit[/] [{'green' if code == 0 else 'red'}]{code}[/]"
     failed = " [red]failed[/]" if facts["state"] == "failed" and code is None else ""
@@ -87,8 +88,9 @@ def approval_lines(detail: PipelineDetail) -> list[str]:
 
 def describe_usage(usage: Usage) -> str:
     """`12.3k tokens, $0.04, context 31 %`."""
-    total = usage.total_tokens
-    words = [f"{total / 1000:.1f}k tokens" if total >= 1000 else f"{total} tokens"]
+    words = []
+    if total := usage.total_tokens:
+        words.append(f"{total / 1000:.1f}k tokens" if total >= 1000 else f"{total} tokens")
     if usage.cost:
         words.append(f"${usage.cost:.2f}" if usage.cost >= 0.01 else f"${usage.cost:.4f}")
     if (share := usage.context_share) is not None:

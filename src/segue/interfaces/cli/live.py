@@ -87,7 +87,7 @@ class _LiveTable:
 
     def show(self, activity: Activity) -> None:
         """Show what an agent does."""
-        self._work.take(activity)
+        self._work.take(activity, self._detail)
 
     def tell_limit(self, entry: AuditEntry) -> None:
         """The table says it once the session has handed over."""
@@ -117,7 +117,7 @@ class _Lines:
     """For logs and pipes: one line when a step changes."""
 
     def __init__(self, console: Console, detail: PipelineDetail) -> None:
-        self._console = console
+        self._console, self._detail = console, detail
         self._seen: dict[int, str] = {step.id: "pending" for step in detail.steps}
         self._names = {step.id: step.agent_name for step in detail.steps}
         self._handovers = {step.id: 0 for step in detail.steps}
@@ -136,7 +136,7 @@ class _Lines:
             *lines, self._words = (self._words + activity.payload["text"]).split("\n")
             for line in lines:
                 self._print_words(line)
-        elif line := describe_activity(activity):
+        elif line := describe_activity(activity, self._detail):
             self._end_words()
             self._console.print(f"  {line}", soft_wrap=True)
 
@@ -158,6 +158,7 @@ class _Lines:
 
     def update(self, detail: PipelineDetail) -> None:
         """Print what changed."""
+        self._detail = detail
         self._end_words()
         for approval, line in zip(detail.approvals, approval_lines(detail), strict=True):
             if approval.id not in self._asked:
@@ -186,8 +187,8 @@ class _Lines:
 def _remark(step: StepView, usage: Usage | None) -> str:
     """What is worth knowing about a step, in a few words."""
     parts = []
-    if usage is not None and usage.total_tokens:
-        parts.append(f"[dim]{describe_usage(usage)}[/]")
+    if usage is not None and (used := describe_usage(usage)):
+        parts.append(f"[dim]{used}[/]")
     if step.handovers:
         parts.append(f"[blue]↪ handed over {_times(step.handovers)}[/]")
     if (attempt := step.attempts - step.handovers) > 1:

@@ -1,17 +1,25 @@
-"""OpenCode itself in the chat: a question, a handoff, the successor's work, and nothing left running."""
+"""Each agent itself in the chat: a question, a handoff, the successor's work, and nothing left running."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import psutil
+import pytest
 
 from segue.testing import Playable, ScriptedModel, edit, read, say, shell, turn, usage
-from tests.agents import rig_opencode
-from tests.agents.rigs import make_project, profile_of
+from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
 from tests.chat.terminal import in_terminal
 from tests.sessions.test_with_opencode import HANDOFF
 
+SHOWN = {
+    "opencode": "25% of 200k",
+    "acp-opencode": "25% of 200k",
+    "claude_code": "5% of 1M",
+    "codex": "26% of 190k",
+    "acp-goose": "39% of 128k",
+}
+"""What each says of 50,000 tokens in its context."""
 ASKED = "Stop here and hand over"
 
 
@@ -20,7 +28,8 @@ def by_what_is_asked(request: object) -> str:
     return HANDOFF if ASKED in str(getattr(request, "text", "")) else "I still know the bug."
 
 
-def test_a_bug_is_found_handed_over_and_mended(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+def test_a_bug_is_found_handed_over_and_mended(tmp_path: Path, name: str) -> None:
     plan: dict[str, Playable | list[Playable]] = {
         "look": [read("calc.py"), turn(say("The sign is **wrong**."), usage=usage(input=50_000, output=10))],
         "look/2": [turn(say(by_what_is_asked), usage=usage(input=60_000, output=200))],
@@ -32,12 +41,13 @@ def test_a_bug_is_found_handed_over_and_mended(tmp_path: Path) -> None:
         "finish/2": [turn(say("I was here before."), usage=usage(input=9_500, output=10))],
     }
     with ScriptedModel(plan) as model:
-        rig = rig_opencode.make(tmp_path / "home", model.url)
+        rig = MAKERS[name](tmp_path / "home", model.url)
         project = make_project(tmp_path / "project", {"agents": {"developer": profile_of(rig)}})
         with in_terminal(project, "developer") as terminal:
-            terminal.sees("Your first message begins a session with developer on opencode.")
+            terminal.sees(f"Your first message begins a session with developer on {rig.backend}.")
             terminal.type("[[look]] Why is add wrong?\r")
-            screen = terminal.sees("✔ read", "The sign is wrong.", "25% of 200k")
+            screen = terminal.sees("✔", "The sign is wrong.", SHOWN[name])
+            assert str(project) not in screen.partition("Why is add wrong?")[2]
             assert "┃" in screen
             terminal.type("/handoff the sign\r")
             terminal.sees("goal: Let add add.", "Ctrl+S uses it")
