@@ -13,50 +13,68 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from psycopg import sql
 
 
+class Server:
+    """A server in a folder of its own. Use it with `with`; it may be stopped and started in between."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="segue-pg-"))
+        self.address = f"postgresql://segue@/postgres?host={self._folder}"
+        as_whom = _unprivileged(self._folder)
+        self._programs = _programs(self._folder, as_whom)
+        self._quiet: dict[str, Any] = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "cwd": self._folder,
+            **as_whom,
+        }
+        self._server: subprocess.Popen[bytes] | None = None
+        made = ("-U", "segue", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale")
+        subprocess.run([self._programs / "initdb", *self._data, *made], check=True, **self._quiet)
+
+    @property
+    def _data(self) -> tuple[str | Path, ...]:
+        return ("-D", self._folder / "data")
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        options = ["listen_addresses=", "fsync=off", "max_connections=200", "shared_buffers=32MB"]
+        arguments = [part for option in options for part in ("-c", option)]
+        self._server = subprocess.Popen(
+            [self._programs / "postgres", *self._data, "-k", self._folder, *arguments], **self._quiet
+        )
+        _wait_for(self.address, self._server)
+
+    def stop(self) -> None:
+        """Cut off whoever is connected."""
+        if self._server is not None:
+            self._server.send_signal(signal.SIGQUIT)
+            self._server.wait(10)
+            self._server = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+        shutil.rmtree(self._folder)
+
+
 @contextmanager
 def running_postgres() -> Iterator[str]:
     """The address of a server that runs until the end of the block."""
-    folder = Path(tempfile.mkdtemp(prefix="segue-pg-"))
-    as_whom = _unprivileged(folder)
-    programs = _programs(folder, as_whom)
-    quiet: dict[str, Any] = {
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-        "cwd": folder,
-        **as_whom,
-    }
-    made: list[str | Path] = [
-        "-D",
-        folder / "data",
-        "-U",
-        "segue",
-        "-A",
-        "trust",
-        "--no-sync",
-        "-E",
-        "UTF8",
-        "--no-locale",
-    ]
-    subprocess.run([programs / "initdb", *made], check=True, **quiet)
-    options = ["listen_addresses=", "fsync=off", "max_connections=200", "shared_buffers=32MB"]
-    arguments = [part for option in options for part in ("-c", option)]
-    server = subprocess.Popen(
-        [programs / "postgres", "-D", folder / "data", "-k", folder, *arguments], **quiet
-    )
-    try:
-        address = f"postgresql://segue@/postgres?host={folder}"
-        _wait_for(address, server)
-        yield address
-    finally:
-        server.send_signal(signal.SIGQUIT)
-        server.wait(10)
-        shutil.rmtree(folder)
+    with Server() as server:
+        yield server.address
 
 
 @contextmanager

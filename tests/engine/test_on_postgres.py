@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -14,6 +18,8 @@ from segue.application.pipelines import Submission
 from segue.domain.pipeline import Lease, PipelineStatus, StepStatus
 from segue.settings import Settings
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
+from tests.postgres import Server
+from tests.serving import ServedSegue
 
 
 async def test_a_pipeline_ends_done_and_the_engine_keeps_to_its_own_schema(
@@ -59,6 +65,45 @@ async def test_a_pipeline_survives_that_every_connection_is_cut(
         "developer": 1,
         "senior_reviewer": 1,
     }
+
+
+@pytest.mark.parametrize("ends_meanwhile", [True, False], ids=["its agent ends meanwhile", "it does not"])
+def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, ends_meanwhile: bool) -> None:
+    agent = tmp_path / "agent.sh"
+    waits = f"while [ ! -e {tmp_path}/go ]; do sleep 0.1; done"
+    agent.write_text(f"#!/bin/sh\ncat > /dev/null\n: > {tmp_path}/begun\n{waits}\necho 'Done: mended it.'\n")
+    agent.chmod(0o755)
+    with Server() as server, ExitStack() as stack:
+        served = ServedSegue(
+            project,
+            tmp_path / "data",
+            SEGUE_DATABASE_URL=server.address,
+            SEGUE_BACKEND="command",
+            SEGUE_BACKEND_OPTIONS=json.dumps({"command": {"command": str(agent)}}),
+        )
+        stack.callback(served.close)
+        served.start()
+        submitted = served.submit(template="quick_fix", prompt="Mend it.", working_dir=str(project))
+        wait_until((tmp_path / "begun").exists)
+        server.stop()
+        if ends_meanwhile:
+            (tmp_path / "go").touch()
+        wait_until(lambda: ("workflow_lost" if ends_meanwhile else "worker_beat_failed") in served.log())
+        server.start()
+        (tmp_path / "go").touch()
+        ended = served.wait_for(submitted["id"], "done", "failed")
+        told = served.stop()
+    assert [step["status"] for step in ended["steps"]] == ["done", "done"]
+    assert [step["attempts"] for step in ended["steps"]] == [1, 1]
+    assert "Traceback" not in told
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Look again and again for a minute."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.1)
 
 
 async def test_the_engine_leaves_no_connection_open(postgres_url: str) -> None:

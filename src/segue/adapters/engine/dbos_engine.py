@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-_STOP_SECONDS = 60.0
-"""How long the motor waits for its workflows to end when it is shut down."""
+_STOP_SECONDS = 20.0
+"""How long the motor waits for its workflows, and then for its threads, when it is shut down."""
 
 _DBOS_THREADS = "dbos-executor-"
 
@@ -55,7 +56,7 @@ class DbosEngine:
     async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
         """Start the motor."""
         self._worker_id, self._advance, self._on_end = worker_id, advance, on_end
-        logging.getLogger("dbos").setLevel(logging.ERROR)
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what it would tell, it raises too
         await asyncio.to_thread(self._launch, worker_id)
 
     def _launch(self, worker_id: str) -> None:
@@ -75,7 +76,7 @@ class DbosEngine:
                     "use_listen_notify": False,  # nothing waits inside DBOS, and its listener leaks
                     # The listener that takes its place asks nothing either, but its nap holds up every end.
                     "notification_listener_polling_interval_sec": 0.1,
-                    "log_level": "ERROR",
+                    "log_level": "CRITICAL",
                 }
             )
             self._register()
@@ -102,7 +103,7 @@ class DbosEngine:
         if end:
             self._ends.discard(end)
             if not end.cancelled() and (error := end.exception()):
-                log.error("workflow_broke", pipeline=lease.pipeline_id, exc_info=error)
+                _tell(error, lease)
         self._running.discard(lease)
         self._on_end()
 
@@ -178,10 +179,22 @@ class DbosEngine:
         DBOS.destroy(destroy_registry=True)
         logging.getLogger("dbos").handlers.clear()
         # DBOS does not wait for its threads: one that a cancelled start left behind still writes.
+        deadline = time.monotonic() + _STOP_SECONDS
         for thread in threading.enumerate():
             if thread.name.startswith(_DBOS_THREADS):
-                thread.join(_STOP_SECONDS)
+                thread.join(max(0.0, deadline - time.monotonic()))
         self._store.dispose()
+
+
+def _tell(error: BaseException, lease: Lease) -> None:
+    """A lease ended badly: its pipeline is leased anew. That its database was gone is no fault of ours."""
+    from sqlalchemy.exc import DBAPIError
+
+    if isinstance(error, DBAPIError):
+        reason = " ".join(str(error.orig).split())
+        log.warning("workflow_lost_its_database", pipeline=lease.pipeline_id, error=reason)
+    else:
+        log.error("workflow_broke", pipeline=lease.pipeline_id, exc_info=error)
 
 
 def _create_store(url: str) -> sa.Engine:
