@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -89,6 +90,7 @@ def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, end
         if ends_meanwhile:
             (tmp_path / "go").touch()
         wait_until(lambda: ("workflow_lost" if ends_meanwhile else "worker_beat_failed") in served.log())
+        time.sleep(3)  # some beats more
         server.start()
         (tmp_path / "go").touch()
         ended = served.wait_for(submitted["id"], "done", "failed")
@@ -96,6 +98,10 @@ def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, end
     assert [step["status"] for step in ended["steps"]] == ["done", "done"]
     assert [step["attempts"] for step in ended["steps"]] == [1, 1]
     assert "Traceback" not in told
+    failed = [line.partition("error=")[2] for line in told.splitlines() if "worker_beat_failed" in line]
+    assert failed
+    assert all(one != next_one for one, next_one in pairwise(failed)), "the same is told each second"
+    assert "worker_beats_again" in told
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

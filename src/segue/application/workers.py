@@ -100,12 +100,19 @@ class Workers:
                 await work.commit()
 
     async def _beat_forever(self) -> None:
+        told = ""  # a database that is away for an hour is no news each second
         while True:
             try:
                 await self._beat()
                 await self._look_for_work()
             except (SegueError, OSError) as error:
-                log.warning("worker_beat_failed", error=str(error))
+                if str(error) != told:
+                    told = str(error)
+                    log.warning("worker_beat_failed", error=told)
+            else:
+                if told:
+                    log.info("worker_beats_again")
+                told = ""
             try:
                 async with asyncio.timeout(self._policy.beat_seconds):
                     await self._look.wait()
