@@ -138,8 +138,9 @@ async def test_the_engine_leaves_no_connection_open(postgres_url: str) -> None:
     with psycopg.connect(postgres_url) as connection:
         others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         assert connection.execute(f"SELECT application_name, query {others}").fetchall() == []
-        ends = "SELECT status FROM dbos.workflow_status WHERE workflow_uuid = 'pipeline-1-1-worker'"
-        assert connection.execute(ends).fetchall() == [("SUCCESS",)]
+        left = connection.execute("SELECT workflow_uuid FROM dbos.workflow_status").fetchall()
+        assert ("pipeline-1-1-worker",) not in left, "what has ended is dropped"
+        assert connection.execute("SELECT workflow_uuid FROM dbos.operation_outputs").fetchall() == []
 
 
 def test_the_engine_has_a_file_beside_that_of_the_records(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from segue.domain.pipeline import Lease
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+    from dbos import WorkflowHandleAsync
 
 log = structlog.get_logger()
 
@@ -146,8 +147,7 @@ class DbosEngine:
         except BaseException:
             self._ended(lease)
             raise
-        # It has ended when DBOS has written that down, too; not when its last turn was taken.
-        end = asyncio.create_task(workflow.get_result())
+        end = asyncio.create_task(_see_out(workflow))
         self._ends.add(end)
         end.add_done_callback(lambda end: self._ended(lease, end))
 
@@ -184,6 +184,16 @@ class DbosEngine:
             if thread.name.startswith(_DBOS_THREADS):
                 thread.join(max(0.0, deadline - time.monotonic()))
         self._store.dispose()
+
+
+async def _see_out(workflow: WorkflowHandleAsync[None]) -> None:
+    """Wait until DBOS has written down that it ended, and drop what it wrote: our own records tell it all."""
+    from dbos import DBOS
+
+    try:
+        await workflow.get_result()
+    finally:
+        await DBOS.delete_workflow_async(workflow.get_workflow_id())
 
 
 def _tell(error: BaseException, lease: Lease) -> None:
