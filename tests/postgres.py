@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -22,9 +23,15 @@ from psycopg import sql
 class Server:
     """A server in a folder of its own. Use it with `with`; it may be stopped and started in between."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tcp: bool = False) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="segue-pg-"))
         self.address = f"postgresql://segue@/postgres?host={self._folder}"
+        self._options = ["fsync=off", "max_connections=200", "shared_buffers=32MB", "listen_addresses="]
+        if tcp:
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = free.getsockname()[1]
+            self.address = f"postgresql://segue@127.0.0.1:{port}/postgres"
+            self._options[-1:] = ["listen_addresses=127.0.0.1", f"port={port}"]
         as_whom = _unprivileged(self._folder)
         self._programs = _programs(self._folder, as_whom)
         self._quiet: dict[str, Any] = {
@@ -43,8 +50,7 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        options = ["listen_addresses=", "fsync=off", "max_connections=200", "shared_buffers=32MB"]
-        arguments = [part for option in options for part in ("-c", option)]
+        arguments = [part for option in self._options for part in ("-c", option)]
         self._server = subprocess.Popen(
             [self._programs / "postgres", *self._data, "-k", self._folder, *arguments], **self._quiet
         )

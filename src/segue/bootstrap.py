@@ -105,7 +105,7 @@ async def open_segue(
 ) -> AsyncIterator[Segue]:
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
-    from segue.adapters.checks import run_check
+    from segue.adapters.checks import run_check_alongside
     from segue.adapters.documents import FileDocuments
     from segue.adapters.engine.dbos_engine import DbosEngine
     from segue.adapters.event_feed import SharedFeed
@@ -127,7 +127,7 @@ async def open_segue(
         verification = Verification(
             workspaces=GitWorkspaces(root=settings.worktrees_dir),
             views=views,
-            run_check=lambda folder, command: run_check(
+            run_check=lambda folder, command: run_check_alongside(
                 command, Path(folder), seconds=settings.check_timeout
             ),
         )

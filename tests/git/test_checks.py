@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from segue.adapters.checks import run_check
+from segue.adapters.checks import run_check, run_check_alongside
 from segue.domain.errors import InvalidRequest
 
 
@@ -31,6 +32,19 @@ def test_a_check_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path:
     assert time.monotonic() - began < 20
     assert run.exit_code is None
     assert run.fault == "took longer than 0.5 s and was ended"
+    assert is_gone(int((tmp_path / "pid").read_text()))
+
+
+async def test_a_check_that_nobody_waits_for_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    waiting = asyncio.create_task(
+        run_check_alongside("sleep 64.5 & echo $! > part; mv part pid; sleep 65.5", tmp_path)
+    )
+    async with asyncio.timeout(30):
+        while not (tmp_path / "pid").exists():  # noqa: ASYNC110  # a file has no event
+            await asyncio.sleep(0.02)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
     assert is_gone(int((tmp_path / "pid").read_text()))
 
 

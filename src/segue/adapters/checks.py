@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -22,6 +24,7 @@ MOST_OUTPUT = 200_000
 _PASSED = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "VIRTUAL_ENV")
 _CHUNK = 1 << 16
 _GRACE = 2.0
+_LOOK = 0.1
 
 
 def run_check(
@@ -31,8 +34,12 @@ def run_check(
     seconds: float = SECONDS,
     pass_env: Collection[str] = (),
     most_output: int = MOST_OUTPUT,
+    given_up: threading.Event | None = None,
 ) -> CommandRun:
-    """Run a command with the shell in a folder. However it ends, nothing of its process group is left."""
+    """Run a command with the shell in a folder. However it ends, nothing of its process group is left.
+
+    It is ended when it is given up, too.
+    """
     if not folder.is_dir():
         raise InvalidRequest(f"cannot run the check `{command}`: there is no folder {folder}")
     began = datetime.now(UTC)
@@ -51,9 +58,8 @@ def run_check(
     reader.start()
     fault = None
     try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        fault = f"took longer than {seconds:g} s and was ended"
+        if not _wait(process, seconds, given_up or threading.Event()):
+            fault = f"took longer than {seconds:g} s and was ended"
     finally:
         _kill_group(process.pid)
         process.wait()
@@ -72,6 +78,30 @@ def run_check(
         at=began,
         fault=fault,
     )
+
+
+async def run_check_alongside(command: str, folder: Path, *, seconds: float = SECONDS) -> CommandRun:
+    """The same while other things go on; whoever stops waiting for it ends it."""
+    given_up = threading.Event()
+    running = asyncio.create_task(
+        asyncio.to_thread(run_check, command, folder, seconds=seconds, given_up=given_up)
+    )
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        given_up.set()
+        await asyncio.wait({running})
+        raise
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float, given_up: threading.Event) -> bool:
+    """True if it has ended in time."""
+    deadline = time.monotonic() + seconds
+    while not given_up.is_set() and (left := deadline - time.monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(min(left, _LOOK))
+            return True
+    return False
 
 
 class _Tail:

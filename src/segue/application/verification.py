@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,8 @@ from segue.domain.repairing import errors_of
 
 _NO_OUTCOME = "H001"
 
-RunCheck = Callable[[str, str], CommandRun]
-"""Runs a command in a folder: folder, command."""
+RunCheck = Callable[[str, str], Awaitable[CommandRun]]
+"""Runs a command in a folder: folder, command. Who stops waiting for it ends it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,7 +126,7 @@ class Verification:
         assert pipeline.workspace is not None
         folder = pipeline.workspace.path
         commands = pipeline.plan.template.checks_of(step.order_index)
-        runs = [await asyncio.to_thread(self._run_check, folder, command) for command in commands]
+        runs = [await self._run_check(folder, command) for command in commands]
         return replace(evidence, checks=tuple(runs))
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 
-
-def seen_from(folder: str, text: str) -> str:
-    """What an agent did, with the paths inside its folder as they are seen from there."""
-    inside = folder.rstrip("/")
-    return re.sub(rf"(?<![\w./~-]){re.escape(inside)}/(?=[^\s\"'/])", "", text) if inside else text
+def seen_from(folder: str, path: str) -> str:
+    """A path inside the folder as it is seen from there; every other one as it is."""
+    inside = f"{folder.rstrip('/')}/"
+    within = path.removeprefix(inside)
+    return path if len(inside) == 1 or not within or within.startswith("/") else within

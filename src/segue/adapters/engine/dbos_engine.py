@@ -10,29 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-import time
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from segue.adapters.wal import use_wal
 from segue.application.ports import Advance
 from segue.domain.errors import StorageError
 from segue.domain.pipeline import Lease
 
 if TYPE_CHECKING:
-    import sqlalchemy as sa
-    from dbos import WorkflowHandleAsync
+    from segue.adapters.engine.store import Store
 
 log = structlog.get_logger()
 
 _STOP_SECONDS = 20.0
-"""How long the motor waits for its workflows, and then for its threads, when it is shut down."""
-
-_DBOS_THREADS = "dbos-executor-"
+"""How long the motor waits for its workflows, and then for its connections, when it is shut down."""
 
 APPLICATION_VERSION = "1"
 """Changed by hand when the order of moves inside a workflow changes, and only then."""
@@ -51,26 +45,28 @@ class DbosEngine:
         self._on_end: Callable[[], None]
         self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
         self._stopping = False
-        self._ends: set[asyncio.Task[None]] = set()
-        self._store: sa.Engine
+        self._runs: set[asyncio.Task[None]] = set()
+        self._store: Store
 
     async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
         """Start the motor."""
         self._worker_id, self._advance, self._on_end = worker_id, advance, on_end
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what it would tell, it raises too
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what breaks a lease, we tell in a line
         await asyncio.to_thread(self._launch, worker_id)
 
     def _launch(self, worker_id: str) -> None:
         from dbos import DBOS
         from sqlalchemy.exc import DBAPIError
 
-        self._store = _create_store(self._database_url)
+        from segue.adapters.engine.store import Store
+
+        self._store = Store(self._database_url)
         try:
             DBOS(
                 config={
                     "name": "segue",
                     "system_database_url": self._database_url,
-                    "system_database_engine": self._store,
+                    "system_database_engine": self._store.engine,
                     "application_version": APPLICATION_VERSION,
                     "executor_id": worker_id,
                     "enable_otlp": False,
@@ -85,6 +81,9 @@ class DbosEngine:
         except DBAPIError as error:
             self._destroy()
             raise StorageError(f"cannot open the engine's database: {error.orig}") from error
+        except StorageError:
+            self._destroy()
+            raise
 
     def _register(self) -> None:
         from dbos import DBOS
@@ -99,14 +98,6 @@ class DbosEngine:
                 pass
 
         self._workflow = advance
-
-    def _ended(self, lease: Lease, end: asyncio.Task[None] | None = None) -> None:
-        if end:
-            self._ends.discard(end)
-            if not end.cancelled() and (error := end.exception()):
-                _tell(error, lease)
-        self._running.discard(lease)
-        self._on_end()
 
     async def _take_turn(self, lease: Lease) -> bool:
         if self._stopping:
@@ -133,23 +124,42 @@ class DbosEngine:
         """Begin to move a lease on; a second start of the same lease does nothing."""
         if lease in self._running or self._stopping:
             return
+        self._running.add(lease)
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # A task of its own: who asked for it may be cut off, and the lease is ours nevertheless.
+        run = asyncio.create_task(self._run(lease, begun))
+        self._runs.add(run)
+        run.add_done_callback(lambda _: self._ended(lease, run, begun))
+        await begun
+
+    async def _run(self, lease: Lease, begun: asyncio.Future[None]) -> None:
         from dbos import DBOS, SetWorkflowID
         from sqlalchemy.exc import DBAPIError
 
-        self._running.add(lease)
+        # The worker's name is in it, since records that were put back may count segments anew.
+        name = f"pipeline-{lease.pipeline_id}-{lease.segment}-{self._worker_id}"
         try:
-            # The worker's name is in it, since records that were put back may count segments anew.
-            with SetWorkflowID(f"pipeline-{lease.pipeline_id}-{lease.segment}-{self._worker_id}"):
+            with SetWorkflowID(name):
                 workflow = await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.segment)
+            if not begun.done():
+                begun.set_result(None)
+            await workflow.get_result()
+            await DBOS.delete_workflow_async(name)  # our own records tell it all
         except DBAPIError as error:
-            self._ended(lease)
-            raise StorageError(f"cannot use the engine's database: {error.orig}") from error
-        except BaseException:
-            self._ended(lease)
-            raise
-        end = asyncio.create_task(_see_out(workflow))
-        self._ends.add(end)
-        end.add_done_callback(lambda end: self._ended(lease, end))
+            reason = " ".join(str(error.orig).split())
+            raise StorageError(f"cannot use the engine's database: {reason}") from error
+
+    def _ended(self, lease: Lease, run: asyncio.Task[None], begun: asyncio.Future[None]) -> None:
+        self._runs.discard(run)
+        self._running.discard(lease)
+        error = None if run.cancelled() else run.exception()
+        if not begun.done():
+            begun.set_exception(error or StorageError("the engine has ended"))
+        elif isinstance(error, StorageError):  # no fault of ours; the pipeline is leased anew
+            log.warning("workflow_lost_its_database", pipeline=lease.pipeline_id, error=str(error))
+        elif error:
+            log.error("workflow_broke", pipeline=lease.pipeline_id, exc_info=error)
+        self._on_end()
 
     async def stop(self, lease: Lease) -> None:
         """Stop a lease here and wait until it has let go of its agent."""
@@ -164,10 +174,13 @@ class DbosEngine:
         """Stop everything that runs here; the records say how to go on."""
         self._stopping = True
         await asyncio.gather(*(self.stop(lease) for lease in list(self._turns)))
-        if self._ends:
-            _, unended = await asyncio.wait(self._ends, timeout=_STOP_SECONDS)
+        if self._runs:
+            _, unended = await asyncio.wait(self._runs, timeout=_STOP_SECONDS)
+            for run in unended:
+                run.cancel()
             if unended:
                 log.warning("engine_not_idle", running=len(unended))
+                await asyncio.wait(unended)
         # DBOS made its own threads the loop's default; they end with it, and others still need some.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
         await asyncio.to_thread(self._destroy)
@@ -178,61 +191,4 @@ class DbosEngine:
 
         DBOS.destroy(destroy_registry=True)
         logging.getLogger("dbos").handlers.clear()
-        # DBOS does not wait for its threads: one that a cancelled start left behind still writes.
-        deadline = time.monotonic() + _STOP_SECONDS
-        for thread in threading.enumerate():
-            if thread.name.startswith(_DBOS_THREADS):
-                thread.join(max(0.0, deadline - time.monotonic()))
-        self._store.dispose()
-
-
-async def _see_out(workflow: WorkflowHandleAsync[None]) -> None:
-    """Wait until DBOS has written down that it ended, and drop what it wrote: our own records tell it all."""
-    from dbos import DBOS
-
-    try:
-        await workflow.get_result()
-    finally:
-        await DBOS.delete_workflow_async(workflow.get_workflow_id())
-
-
-def _tell(error: BaseException, lease: Lease) -> None:
-    """A lease ended badly: its pipeline is leased anew. That its database was gone is no fault of ours."""
-    from sqlalchemy.exc import DBAPIError
-
-    if isinstance(error, DBAPIError):
-        reason = " ".join(str(error.orig).split())
-        log.warning("workflow_lost_its_database", pipeline=lease.pipeline_id, error=reason)
-    else:
-        log.error("workflow_broke", pipeline=lease.pipeline_id, exc_info=error)
-
-
-def _create_store(url: str) -> sa.Engine:
-    """Our own, for DBOS disposes of its own one while its threads still hold connections of it."""
-    import sqlalchemy as sa
-
-    if url.startswith("sqlite"):
-        engine = sa.create_engine(url)
-        use_wal(str(engine.url.database))  # DBOS's default is not, and takes three times as long
-        settings = [
-            f"PRAGMA {pragma}" for pragma in ("busy_timeout=30000", "synchronous=NORMAL", "foreign_keys=ON")
-        ]
-    else:
-        engine = sa.create_engine(
-            sa.make_url(url).set(drivername="postgresql+psycopg"),
-            connect_args={"application_name": "segue-engine", "connect_timeout": 10},
-            pool_pre_ping=True,
-            pool_size=20,
-            max_overflow=0,
-        )
-        settings = ["SET idle_in_transaction_session_timeout = '60s'"]
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:
-        for setting in settings:
-            connection.execute(setting)
-        connection.commit()
-        if engine.dialect.name == "sqlite":
-            connection.isolation_level = "IMMEDIATE"
-
-    return engine
+        self._store.close(_STOP_SECONDS)

@@ -21,6 +21,7 @@ from segue.application.app import Segue
 from segue.application.backends import PermissionAsked, ToolUsed
 from segue.application.session_views import SessionDetail
 from segue.domain.errors import SegueError
+from segue.domain.permissions import Tool
 from segue.interfaces.chat.chat import Chat, Tone
 from segue.interfaces.chat.commands import COMMANDS, KEYS, Call, fitting, is_known, read_call, unknown
 from segue.interfaces.chat.parts import Question
@@ -168,7 +169,9 @@ class ChatApp(App[None]):
 
     def show_tool(self, used: ToolUsed) -> None:
         """A tool call began or ended."""
-        self.talk.show_tool(replace(used, target=seen_from(self.chat.working_dir, used.target)))
+        if used.tool is not Tool.SHELL:  # a command is shown as it was run
+            used = replace(used, target=seen_from(self.chat.working_dir, used.target))
+        self.talk.show_tool(used)
 
     def show_question(self, session_id: int, asked: PermissionAsked) -> None:
         """The agent waits; whoever is typing is not disturbed."""

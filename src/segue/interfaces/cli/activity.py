@@ -10,6 +10,7 @@ from rich.console import Group
 from rich.text import Text
 
 from segue.domain.activity import Activity, ActivityKind
+from segue.domain.permissions import Tool
 from segue.domain.usage import Usage
 from segue.interfaces.cli.output import printable, safe
 from segue.interfaces.folders import seen_from
@@ -70,7 +71,9 @@ def describe_activity(activity: Activity, detail: PipelineDetail) -> str:
 
 def _describe_tool(facts: Any, folder: str) -> str:
     verb = _VERBS.get(facts["tool"], "uses")
-    target = seen_from(folder, facts.get("target") or facts["name"])
+    target = facts.get("target") or facts["name"]
+    if facts["tool"] != Tool.SHELL:  # a command is shown as it was run
+        target = seen_from(folder, target)
     code = facts.get("exit_code")
     end = "" if code is None else f" [dim]exit[/] [{'green' if code == 0 else 'red'}]{code}[/]"
     failed = " [red]failed[/]" if facts["state"] == "failed" and code is None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -72,6 +73,7 @@ class _Loaded(dict[str, Any]):
         return [(name, self[name]) for name in self]
 
 
+@cache
 def _load(name: str, place: Place) -> Any:
     found = _module(place.module).__dict__[place.name]
     holder = typer.Typer(rich_markup_mode=None, add_completion=False)
