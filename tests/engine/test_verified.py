@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from segue.application.pipelines import Submission
@@ -60,6 +62,28 @@ async def run(
         ended = await follow_to_end(segue, (await segue.pipelines.submit(wanted)).id)
         step = await segue.views.step(ended.id, 1)
     return ended, backend, step
+
+
+async def test_an_abort_ends_the_check_that_is_under_way(tmp_path: Path, repository: Path) -> None:
+    pid = tmp_path / "pid"
+    check = f"sleep 66.5 & echo $! > {pid}.part; mv {pid}.part {pid}; wait"
+    actions = [WRITE, say(TRUE)]
+    catalog = {
+        "agents": {"dev": {"backend": "scripted", "options": {"actions": actions}}},
+        "templates": {"alone": {"steps": [{"agent": "dev"}], "checks": [check]}},
+    }
+    (repository / ".segue").mkdir()
+    (repository / ".segue" / "alone.yaml").write_text(json.dumps(catalog))
+    wanted = Submission(template="alone", prompt="Add a.", working_dir=str(repository))
+    async with build_test_segue(tmp_path, ScriptedBackend()) as segue, asyncio.timeout(50):
+        pipeline = await segue.pipelines.submit(wanted)
+        while not pid.exists():  # noqa: ASYNC110  # a file has no event
+            await asyncio.sleep(0.02)
+        await segue.pipelines.abort(pipeline.id, "no")
+        ended = await follow_to_end(segue, pipeline.id)
+        while psutil.pid_exists(int(pid.read_text())):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert ended.status == "aborted"
 
 
 async def test_agents_work_in_a_worktree_and_each_step_is_a_commit(tmp_path: Path, repository: Path) -> None:
