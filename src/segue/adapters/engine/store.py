@@ -6,9 +6,12 @@ import time
 from typing import Any
 
 import sqlalchemy as sa
+import structlog
 
 from segue.adapters.wal import use_wal
 from segue.domain.errors import StorageError
+
+log = structlog.get_logger()
 
 _SQLITE = ("PRAGMA busy_timeout=30000", "PRAGMA synchronous=NORMAL", "PRAGMA foreign_keys=ON")
 _POSTGRES = "idle_in_transaction_session_timeout"
@@ -28,7 +31,10 @@ class Store:
         """Refuse to be used any more, wait for those that are at it, and close all connections."""
         self._is_closed = True
         deadline = time.monotonic() + seconds
-        while self._in_use() and time.monotonic() < deadline:
+        while used := self._in_use():
+            if time.monotonic() > deadline:
+                log.warning("engine_connections_in_use", connections=used)
+                break
             time.sleep(0.01)
         self.engine.dispose()
 
