@@ -8,11 +8,18 @@ import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
 import structlog
 
 from segue.adapters.engine.dbos_engine import DbosEngine
 from segue.domain.pipeline import Lease
 from tests.postgres import Server
+
+
+@pytest.fixture(autouse=True)
+def all_is_logged() -> None:
+    """A command that ran in this process before may have asked for errors alone."""
+    structlog.reset_defaults()
 
 
 async def launched(url: str, advance: Callable[[Lease], Awaitable[bool]]) -> DbosEngine:
