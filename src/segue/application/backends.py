@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
@@ -114,6 +114,14 @@ class ToolUsed:
     """Of a command that ended, if it is known."""
     output: str = ""
     """The end of what it gave back, short."""
+
+    def seen_from(self, folder: str) -> ToolUsed:
+        """With a path inside the folder as it is seen from there; a command stays as it was run."""
+        inside = f"{folder.rstrip('/')}/"
+        within = self.target.removeprefix(inside)
+        if self.tool is Tool.SHELL or len(inside) == 1 or not within or within.startswith("/"):
+            return self
+        return replace(self, target=within)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,6 +19,7 @@ from segue.application.backends import (
     Said,
     SessionEvent,
     SessionRequest,
+    ToolUsed,
 )
 from segue.application.endings import Limits
 from segue.application.patience import unbroken, within
@@ -230,7 +231,7 @@ class Talking:
     ) -> SpokenMessage:
         backend, reference = self.backend_of(session), session.session_ref or ""
         wire, allowed = _wire_id(session, message), session.profile.timeout or self._limits.step_timeout
-        listening = asyncio.create_task(_listen(backend, reference, wire, on_event))
+        listening = asyncio.create_task(_listen(backend, session, wire, on_event))
         try:
             async with asyncio.timeout(allowed):
                 reply = await backend.wait(reference, wire)
@@ -284,17 +285,17 @@ class Talking:
             return (await work.sessions.messages(message.agent_id))[0].id == message.id
 
 
-async def _listen(backend: AgentBackend, reference: str, message_id: str, on_event: OnEvent | None) -> bool:
+async def _listen(backend: AgentBackend, session: Session, message_id: str, on_event: OnEvent | None) -> bool:
     """Pass on what the agent does; true if it said something.
 
     With nobody there, what it asks for is refused, so that it goes on.
     """
-    spoke = False
+    reference, spoke = session.session_ref or "", False
     with suppress(BackendError):  # whatever is wrong with the session, `wait` says it
         async for event in backend.events(reference, message_id):
             spoke = spoke or isinstance(event, Said)
             if on_event is not None:
-                on_event(event)
+                on_event(event.seen_from(session.working_dir) if isinstance(event, ToolUsed) else event)
             elif isinstance(event, PermissionAsked):
                 await backend.answer(reference, event.id, allow=False, comment="nobody is there to ask")
     return spoke

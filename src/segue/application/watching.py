@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import structlog
@@ -103,7 +103,7 @@ class _Watch:
         self._lease, self._attempt, self._agent = watched.lease, watched.attempt, watched.agent
         self._backend, self._message_id = watched.backend, watched.message_id
         self._session = watched.agent.session_ref or watched.agent.key
-        self._folder = watched.working_dir.rstrip("/") + "/"
+        self._folder = watched.working_dir
         self._unwritten: list[tuple[ActivityKind, dict[str, Any]]] = []
         self.seen = Seen()
         self._usage: Usage | None = None
@@ -149,8 +149,8 @@ class _Watch:
                 elif text:
                     self._unwritten.append((kind, {"text": text[:_LONGEST_TEXT]}))
             case ToolUsed():
-                used = replace(event, target=event.target.removeprefix(self._folder))
-                facts = {name: value for name, value in asdict(used).items() if value not in (None, "")}
+                used = asdict(event.seen_from(self._folder))
+                facts = {name: value for name, value in used.items() if value not in (None, "")}
                 self._unwritten.append((ActivityKind.TOOL_USED, _shortened(facts)))
             case PermissionAsked():
                 self._asked[event.id] = event

@@ -6,7 +6,6 @@ import asyncio
 import os
 import time
 from collections.abc import Coroutine
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +20,6 @@ from segue.application.app import Segue
 from segue.application.backends import PermissionAsked, ToolUsed
 from segue.application.session_views import SessionDetail
 from segue.domain.errors import SegueError
-from segue.domain.permissions import Tool
 from segue.interfaces.chat.chat import Chat, Tone
 from segue.interfaces.chat.commands import COMMANDS, KEYS, Call, fitting, is_known, read_call, unknown
 from segue.interfaces.chat.parts import Question
@@ -31,7 +29,6 @@ from segue.interfaces.chat.talk import Talk
 from segue.interfaces.chat.text import at_home, calm, first_line
 from segue.interfaces.chat.themes import DARK, LIGHT
 from segue.interfaces.chat.usage import usage_line
-from segue.interfaces.folders import seen_from
 
 _TICK_SECONDS = 0.5
 _MOST_SESSIONS = 100
@@ -169,8 +166,6 @@ class ChatApp(App[None]):
 
     def show_tool(self, used: ToolUsed) -> None:
         """A tool call began or ended."""
-        if used.tool is not Tool.SHELL:  # a command is shown as it was run
-            used = replace(used, target=seen_from(self.chat.working_dir, used.target))
         self.talk.show_tool(used)
 
     def show_question(self, session_id: int, asked: PermissionAsked) -> None:

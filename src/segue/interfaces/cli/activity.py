@@ -10,10 +10,8 @@ from rich.console import Group
 from rich.text import Text
 
 from segue.domain.activity import Activity, ActivityKind
-from segue.domain.permissions import Tool
 from segue.domain.usage import Usage
 from segue.interfaces.cli.output import printable, safe
-from segue.interfaces.folders import seen_from
 
 if TYPE_CHECKING:
     from segue.application.views import PipelineDetail, StepView
@@ -30,14 +28,14 @@ class WorkShown:
         self._doing: dict[int, deque[str]] = {}
         self._usage: dict[int, Usage] = {}
 
-    def take(self, activity: Activity, detail: PipelineDetail) -> None:
+    def take(self, activity: Activity) -> None:
         """Something more was done."""
         step = activity.step_id
         if activity.kind is ActivityKind.SAID:
             self._words[step] = (self._words.get(step, "") + activity.payload["text"])[-2000:]
         elif activity.kind is ActivityKind.USAGE:
             self._usage[step] = read_usage(activity.payload)
-        elif line := describe_activity(activity, detail):
+        elif line := describe_activity(activity):
             self._doing.setdefault(step, deque(maxlen=_SHOWN_LINES)).append(line)
 
     def usage_of(self, step: StepView) -> Usage | None:
@@ -57,11 +55,11 @@ class WorkShown:
         return Group(*lines, *said)
 
 
-def describe_activity(activity: Activity, detail: PipelineDetail) -> str:
+def describe_activity(activity: Activity) -> str:
     """A line for a tool call that ended, a refusal, a retry; empty for what is no line of its own."""
     facts = activity.payload
     if activity.kind is ActivityKind.TOOL_USED and facts["state"] != "started":
-        return _describe_tool(facts, detail.workspace.path if detail.workspace else "")
+        return _describe_tool(facts)
     if activity.kind is ActivityKind.PERMISSION_SETTLED and not facts["allowed"]:
         return f"[yellow]refused by the rules:[/] {facts['tool']} {_one_line(' '.join(facts['targets']))}"
     if activity.kind is ActivityKind.RETRYING:
@@ -69,11 +67,9 @@ def describe_activity(activity: Activity, detail: PipelineDetail) -> str:
     return ""
 
 
-def _describe_tool(facts: Any, folder: str) -> str:
+def _describe_tool(facts: Any) -> str:
     verb = _VERBS.get(facts["tool"], "uses")
     target = facts.get("target") or facts["name"]
-    if facts["tool"] != Tool.SHELL:  # a command is shown as it was run
-        target = seen_from(folder, target)
     code = facts.get("exit_code")
     end = "" if code is None else f" [dim]exit[/] [{'green' if code == 0 else 'red'}]{code}[/]"
     failed = " [red]failed[/]" if facts["state"] == "failed" and code is None else ""

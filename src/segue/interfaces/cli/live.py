@@ -87,7 +87,7 @@ class _LiveTable:
 
     def show(self, activity: Activity) -> None:
         """Show what an agent does."""
-        self._work.take(activity, self._detail)
+        self._work.take(activity)
 
     def tell_limit(self, entry: AuditEntry) -> None:
         """The table says it once the session has handed over."""
@@ -117,7 +117,7 @@ class _Lines:
     """For logs and pipes: one line when a step changes."""
 
     def __init__(self, console: Console, detail: PipelineDetail) -> None:
-        self._console, self._detail = console, detail
+        self._console = console
         self._seen: dict[int, str] = {step.id: "pending" for step in detail.steps}
         self._names = {step.id: step.agent_name for step in detail.steps}
         self._handovers = {step.id: 0 for step in detail.steps}
@@ -136,7 +136,7 @@ class _Lines:
             *lines, self._words = (self._words + activity.payload["text"]).split("\n")
             for line in lines:
                 self._print_words(line)
-        elif line := describe_activity(activity, self._detail):
+        elif line := describe_activity(activity):
             self._end_words()
             self._console.print(f"  {line}", soft_wrap=True)
 
@@ -158,7 +158,6 @@ class _Lines:
 
     def update(self, detail: PipelineDetail) -> None:
         """Print what changed."""
-        self._detail = detail
         self._end_words()
         for approval, line in zip(detail.approvals, approval_lines(detail), strict=True):
             if approval.id not in self._asked:

@@ -1,10 +1,15 @@
-"""Paths as people read them."""
+"""What an agent did, with paths as they are seen from its folder."""
 
 from __future__ import annotations
 
 import pytest
 
-from segue.interfaces.folders import seen_from
+from segue.application.backends import ToolState, ToolUsed
+from segue.domain.permissions import Tool
+
+
+def used(target: str, tool: Tool = Tool.READ) -> ToolUsed:
+    return ToolUsed(call_id="1", tool=tool, name="it", state=ToolState.DONE, target=target)
 
 
 @pytest.mark.parametrize(
@@ -22,10 +27,15 @@ from segue.interfaces.folders import seen_from
     ],
 )
 def test_a_path_is_seen_from_its_folder(path: str, seen: str) -> None:
-    assert seen_from("/home/me/shop", path) == seen
-    assert seen_from("/home/me/shop/", path) == seen
+    assert used(path).seen_from("/home/me/shop").target == seen
+    assert used(path).seen_from("/home/me/shop/").target == seen
 
 
 @pytest.mark.parametrize("folder", ["", "/"])
 def test_no_folder_changes_nothing(folder: str) -> None:
-    assert seen_from(folder, "/etc/hosts") == "/etc/hosts"
+    assert used("/etc/hosts").seen_from(folder).target == "/etc/hosts"
+
+
+def test_a_command_is_shown_as_it_was_run() -> None:
+    command = "/home/me/shop/run.sh --all"
+    assert used(command, Tool.SHELL).seen_from("/home/me/shop").target == command
