@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,8 +62,7 @@ async def kill(segue: Segue, pipeline_id: int, rig: Rig, model: ScriptedModel) -
     """kill -9 of the agent's own process, or of its server, while it speaks."""
     await speaking(segue, pipeline_id)
     await _until_asked(model, "stuck")
-    for process in agent_processes(rig):
-        process.kill()
+    kill_agent(rig)
 
 
 async def _until_asked(model: ScriptedModel, scenario: str) -> None:
@@ -80,6 +80,23 @@ def agent_processes(rig: Rig) -> list[psutil.Process]:
         except (psutil.Error, OSError):
             continue
     return found
+
+
+def kill_agent(rig: Rig) -> None:
+    """kill -9 of all that runs for the rig, as if at once.
+
+    It is all stopped before the first is killed: a process that sees another one die may end by itself, or
+    write down how that one ended.
+    """
+    stopped: set[psutil.Process] = set()
+    while found := set(agent_processes(rig)) - stopped:
+        for process in found:
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
+        stopped |= found
+    for process in stopped:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 @dataclass(frozen=True, kw_only=True)

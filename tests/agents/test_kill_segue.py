@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from segue.testing import ScriptedModel, hang, say, script, turn
-from tests.agents.faults import agent_processes
+from tests.agents.faults import kill_agent
 from tests.agents.rig import Rig
 from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
 from tests.serving import ServedSegue
@@ -75,8 +75,7 @@ def test_an_agent_that_died_too_gets_a_new_attempt(tmp_path: Path, name: str, mo
     served, pipeline = begin(tmp_path, rig, model, "stuck")
     try:
         served.kill()
-        for process in agent_processes(rig):
-            process.kill()
+        kill_agent(rig)
         served.start()
         ended = served.wait_for(pipeline, "done", "failed", seconds=200)
         assert ended["status"] == "done", ended["reason"]
