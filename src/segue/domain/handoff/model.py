@@ -90,9 +90,9 @@ class Identified(Part):
     @model_validator(mode="after")
     def _fill_id(self) -> Identified:
         if not self.id:
-            text = " ".join(str(getattr(self, self.headline)).casefold().split())
+            text = " ".join(self.__dict__[self.headline].casefold().split())
             digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-            object.__setattr__(self, "id", f"{self.id_prefix}-{digest}")
+            self.__dict__["id"] = f"{self.id_prefix}-{digest}"  # it is frozen for everybody else
         return self
 
 

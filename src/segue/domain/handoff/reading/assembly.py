@@ -8,9 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.reading import topics
+from segue.domain.handoff.reading.conclusions import conclusion_of
 from segue.domain.handoff.reading.draft import TEXT_TOPICS, Draft, Piece, Statement
 from segue.domain.handoff.reading.notations import Topic
-from segue.domain.handoff.reading.outcome import decide, find_statement
+from segue.domain.handoff.reading.outcome import decide
 from segue.domain.handoff.reading.parts import HEADLINES
 from segue.domain.handoff.reading.spans import TUPLES, Spans, is_exit_code
 
@@ -63,7 +64,7 @@ def assemble(text: str, drafts: Sequence[Draft]) -> Assembled:
             if _says_twice(statements):
                 notes.append(f"{topic.value} says the same thing twice")
     outcome = decide(item for draft in drafts for item in draft.evidence)
-    if outcome is None and not exact and (said := find_statement(text)):
+    if outcome is None and not exact and (said := conclusion_of(text)):
         outcome = decide([said])
     if outcome is not None:
         values["outcome"] = outcome[0]

@@ -33,7 +33,9 @@ _NEW: Final = re.compile(
 )
 _ERSTELLT: Final = re.compile(r"\b[Ee]rstellt\b")
 _NEW_STEMS: Final = ("new", "add", "crea", "neu", "nov", "nuevo", "erstellt", "cri")
-_STRESSED_NEW: Final = re.compile(r"NEW\b(?<=\bNEW)|\(new\b")
+_STRESSED_NEW: Final = re.compile(
+    r"NEW\b(?<=\bNEW)|\((?:new|created)\b|[|\u2014\u2013:]\W*(?:Created|New file|Added new)\b"
+)
 _CHANGED: Final = re.compile(
     r"\b(?:[Mm]odif(?:ied|y)|[Uu]pdated?|[Cc]hanged|[Ee]dited|[Ee]xtended|[Rr]efactored"
     r"|[Rr]ewrote|[Ff]ixed|EXISTING|MODIFIED|UPDATED|[Gg]e\u00e4ndert"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final, NamedTuple
+
+from segue.domain.handoff.reading.notations import DONE_MARKS, OPEN_MARKS
 
 _BOLD: Final = re.compile(r"[ \t]*+(?:\*\*|__)([^*_\n]{1,94}+)(?:\*\*|__)[ \t]*+([:\uff1a]?)[ \t]*+")
 _COLONS: Final = (":", "\uff1a")
@@ -12,6 +15,9 @@ _MAY_BE_BOLD: Final = "*_ \t"
 _LONGEST_PLAIN: Final = 80
 _PLAIN: Final = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
 _MOST_WORDS: Final = 7
+_MOST_LINES: Final = 1000
+_SIGN: Final = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
+_NUMBER: Final = re.compile(r"\n[ \t]*\d{1,2}[.)][ \t]+(?=\S)")
 _BOLD_LINE: Final = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
 _ITALIC_NOTE: Final = re.compile(
     r"[ \t]*(?:\([^()\n]{0,60}\)|[\u2705\u23f3\U0001f504\U0001f6a7\u274c\ufe0f \t])*[:\uff1a]?"
@@ -78,3 +84,18 @@ def lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
         found.append((start, stop))
         start = stop + 1
     return found
+
+
+def listed_lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """The items of a list that is a paragraph to CommonMark: where its line, its words, and the item end.
+
+    Each line may begin with a sign; or some are numbered, and go on with a list of before: `4. ...` right
+    below a line of text begins none.
+    """
+    if _SIGN.match(text, start, end) and text.count("\n", start, end) < _MOST_LINES:
+        lines = lines_of(text, start, end)
+        if all(_SIGN.match(text, begin, stop) for begin, stop in lines):
+            return [(begin, begin, stop) for begin, stop in lines]
+    marks = list(islice(_NUMBER.finditer(text, start, end), _MOST_LINES))
+    ends = [*(mark.start() + 1 for mark in marks[1:]), end]
+    return [(mark.start() + 1, mark.end(), stop) for mark, stop in zip(marks, ends, strict=False)]

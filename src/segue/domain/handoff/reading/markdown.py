@@ -26,6 +26,7 @@ HEADING, PARAGRAPH, LIST, ITEM = "Heading", "Paragraph", "List", "Item"
 TABLE, HEAD, ROW, CELL = "Table", "TableHead", "TableRow", "TableCell"
 CODE, HTML, QUOTE, TAG, END_TAG = "CodeBlock", "HtmlBlock", "BlockQuote", "Tag", "EndTag"
 _NEVER: Final = 1 << 62
+_LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
 _HOLDS_BLOCKS: Final = dict.fromkeys((LIST, ITEM, TABLE, HEAD, ROW, QUOTE), True) | dict.fromkeys(
     (HEADING, PARAGRAPH, CELL, CODE, HTML), False
 )
@@ -159,5 +160,5 @@ def _grow(events: Iterable[tuple[Any, Range]], offset: int, blocks: list[Block])
 def _described(name: str, about: Any) -> Any:
     """The level of a heading, the info string of a code block."""
     if name == HEADING:
-        return int(about["level"][1])
+        return _LEVELS[about["level"]]
     return about["Fenced"].strip() if type(about) is dict else "indented"

@@ -46,22 +46,6 @@ WORDS: Final[dict[Outcome, str]] = {
 _PERCENT: Final = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
 _NO: Final = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
 _ASIDE: Final = re.compile(r"[\u2192>].*|\bnext\b.*", re.IGNORECASE | re.DOTALL)
-_STATED: Final = re.compile(
-    r"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:task|mission|work|session|phase|stage|milestone"
-    r"|implementation|everything|story|sprint|scope|migration|refactoring|all tasks)"
-    r"(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete"
-    r"|completed|done|finished|accomplished)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-_SUBJECT: Final = re.compile(
-    "task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration"
-    "|refactoring"
-)
-_ENDS: Final = (
-    *("omplete", "OMPLETE", "done", "DONE", "Done"),
-    *("inished", "INISHED", "ccomplished", "CCOMPLISHED"),
-)
-"""What `_STATED` ends with, as it is written; to find a word as it stands takes no copy of the text."""
 _SIGNS: Final = {
     "\u2705": Outcome.COMPLETED,
     "\u2714": Outcome.COMPLETED,
@@ -95,6 +79,15 @@ _UNFINISHED: Final = (
     "partial success",
     "not deployed",
     "not yet deployed",
+    "still needs",
+    "still missing",
+    "still broken",
+    "not built",
+    "not finished",
+    "unfinished",
+    "pas fait",
+    "nicht fertig",
+    "test offen",
     "\uc9c4\ud589 \uc911",
     "\uc9c4\ud589\uc911",
     "\ubbf8\ubc30\ud3ec",
@@ -178,20 +171,6 @@ def decide(evidence: Iterable[Evidence]) -> tuple[str, Evidence] | None:
     return None
 
 
-def find_statement(text: str) -> Evidence | None:
-    """A sentence anywhere that says that the work is done, in so many words."""
-    for word in _ENDS:
-        at = text.find(word)
-        while at >= 0:
-            begin = max(0, at - 60)
-            told = _SUBJECT.search(text[begin:at].lower())
-            said = _STATED.search(text, begin, at + len(word) + 1) if told else None
-            if said and said.end() > at:
-                return Evidence("complete", said.start(), said.end(), 2)
-            at = text.find(word, at + len(word))
-    return None
-
-
 def _is_strong(words: str) -> bool:
     lower = words.lower()
     return any(each in lower for each in _STRONG) or _STRONG_WORD.search(lower) is not None
@@ -224,8 +203,10 @@ def _judge_heading(item: Evidence) -> Outcome | None:
 def said_by_heading(heading: str) -> Outcome | None:
     """A heading states an outcome where it says one of its subject."""
     lower = heading.lower()
-    if any(words in lower for words in _UNFINISHED):
-        return Outcome.PARTIAL
+    unfinished = next((words for words in _UNFINISHED if words in lower), None)
+    if unfinished is not None:
+        # `Done / In progress / Next` is a heading over all of them, and says nothing
+        return None if judge(lower.replace(unfinished, " ")) is Outcome.COMPLETED else Outcome.PARTIAL
     tail = _TAIL.search(heading)
     return judge(tail[1]) if tail and is_status_alone(tail[1], 3) else None
 

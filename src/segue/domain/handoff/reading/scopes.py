@@ -129,7 +129,7 @@ def settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic
     if own and reading.exact and reading.topic is topics.CONTEXT:
         return reading.topic
     if outer is topics.NEXT and (
-        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is topics.DONE and not reading.exact)
+        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is topics.DONE and not reading.strong)
     ):
         return outer
     if outer in STRONG and reading.topic in SOFT:

@@ -9,8 +9,9 @@ from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.commands import commands_in_code
 from segue.domain.handoff.reading.draft import Draft, cut, trimmed
 from segue.domain.handoff.reading.files import add_listed_files, files_told
+from segue.domain.handoff.reading.item_labels import label_of_item
 from segue.domain.handoff.reading.items import split_items
-from segue.domain.handoff.reading.labels import Label, bold_line, label_at, lines_of
+from segue.domain.handoff.reading.labels import Label, bold_line, label_at, lines_of, listed_lines
 from segue.domain.handoff.reading.markdown import (
     CODE,
     END_TAG,
@@ -23,7 +24,7 @@ from segue.domain.handoff.reading.markdown import (
     TAG,
     Block,
 )
-from segue.domain.handoff.reading.notations import DONE_MARKS, OPEN_MARKS, Topic
+from segue.domain.handoff.reading.notations import Topic
 from segue.domain.handoff.reading.outcome import HEADING as HEADING_WEIGHT
 from segue.domain.handoff.reading.outcome import TITLE, is_status_alone
 from segue.domain.handoff.reading.outline import (
@@ -37,12 +38,16 @@ from segue.domain.handoff.reading.outline import (
 from segue.domain.handoff.reading.paths import is_path
 from segue.domain.handoff.reading.scopes import BOLD_LEVEL, LABEL_LEVEL, SOFT, STRONG, Scopes, settle
 from segue.domain.handoff.reading.sentences import sentences_in
-from segue.domain.handoff.reading.statements import add_statement
+from segue.domain.handoff.reading.statements import add_statement, tells_of_work
 from segue.domain.handoff.reading.tables import add_table
-from segue.domain.handoff.reading.vocabulary import Reading, is_done_word, read_heading, read_label
+from segue.domain.handoff.reading.vocabulary import (
+    Reading,
+    read_heading,
+    read_introduction,
+    read_label,
+)
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
-_EMOJI_LINE: Final = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _FOOTER: Final = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
 _MAX_LABELS: Final = 1000
@@ -64,6 +69,8 @@ _NO_SINGLE_WORD: Final = frozenset({topics.GOTCHAS, topics.BLOCKERS, topics.QUES
 _CUT_IN_SENTENCES: Final = frozenset(
     {topics.DECISIONS, topics.NEXT, topics.GOTCHAS, topics.QUESTIONS, topics.BLOCKERS, topics.FAILED}
 )
+_PROSE_FENCES: Final = frozenset({"text", "txt", "markdown", "md", "plaintext", "prompt"})
+"""Fences with other words after them hold code."""
 
 
 class SectionReader:
@@ -172,17 +179,12 @@ class SectionReader:
             self._other(start, end, "footer")
         elif (label := label_at(text, start, end)) and self._labelled(label, start, end):
             pass
-        elif not single and self._is_list_of_signs(words, start, end):
-            for first, last in lines_of(text, start, end):
+        elif not single and (items := listed_lines(text, start, end)):
+            self._paragraph(start, items[0][0], LIST)
+            for _, first, last in items:
                 self._say(first, last)
         else:
             self._say(start, end)
-
-    def _is_list_of_signs(self, words: str, start: int, end: int) -> bool:
-        """True if each line begins with a sign: a list in disguise."""
-        if not _EMOJI_LINE.match(words) or words.count("\n") >= _MAX_LABELS:
-            return False
-        return all(_EMOJI_LINE.match(self._text, at) for at, _ in lines_of(self._text, start, end))
 
     def _bold_heading(self, words: str, start: int, end: int) -> None:
         meaning = meaning_of(words)
@@ -195,7 +197,9 @@ class SectionReader:
         words = line.strip("*_ :\uff1a")
         if self._scopes.topic is topics.DONE:
             files_told(self._draft, self._text, start, end)
-        reading = read_label(words)
+        reading = read_introduction(words)
+        if reading is None and tells_of_work(words):
+            self._say(start, end)
         if reading or self._scopes.level == LABEL_LEVEL:
             self._open(LABEL_LEVEL, words, reading)
 
@@ -280,23 +284,12 @@ class SectionReader:
 
     def _item_label(self, children: list[Block], start: int, end: int) -> bool:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
-        label = label_at(self._text, start, end)
-        if label is None:
-            return False
         lists = [child for child in children if child[0] == LIST]
-        reading = read_label(label.name)
-        if (
-            reading is None
-            and lists
-            and is_done_word(label.name)
-            and not self._text[label.value : lists[0][1]].strip()
-        ):
-            reading = Reading(topic=topics.DONE, exact=True, weight=1)
-        if reading is None or not reading.exact:
+        found = label_of_item(self._text, start, end, lists[0][1] if lists else None)
+        if found is None:
             return False
-        if reading.topic in (topics.CONTEXT, topics.WHOLE, topics.CHECKS) or (
-            self._scopes.topic is topics.ASIDE and reading.topic in SOFT
-        ):
+        label, reading = found
+        if self._scopes.topic is topics.ASIDE and reading.topic in SOFT:
             return False
         words, first, last = trimmed(self._text, label.value, lists[0][1] if lists else end)
         if self._scopes.topic is None and is_path(words.strip("`")):
@@ -327,6 +320,8 @@ class SectionReader:
         elif topic is topics.CHECKS:
             for command, parts in commands_in_code(self._text, start, end):
                 self._draft.add(topics.CHECKS, command, parts)
+        elif topic is topics.NEXT and info and info.split()[0].lower() not in _PROSE_FENCES:
+            self._other(opened, closed)
         elif topic in (
             topics.NEXT,
             topics.BRIEF,
@@ -349,6 +344,8 @@ class SectionReader:
             self._state(topic, start, end, checked=checked)
         elif checked is not None:
             self._state(topics.TASKS, start, end, checked=checked)
+        elif self._scopes.heading and tells_of_work(self._text[start:end].lstrip()):
+            self._state(topics.DONE, start, end)
         else:
             self._other(start, end)
 

@@ -14,6 +14,7 @@ from segue.domain.handoff.reading.notations import BAD_MARKS, DONE_MARKS, OPEN_M
 from segue.domain.handoff.reading.parts import PART_LABELS, parts_of
 from segue.domain.handoff.reading.paths import paths_in
 from segue.domain.handoff.reading.vocabulary import NOTHING_LONGEST, says_nothing
+from segue.domain.handoff.reading.words import DID
 
 _BOX: Final = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
 _MARK: Final = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
@@ -37,6 +38,23 @@ _DONE_LEAD: Final = re.compile(
     r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
     re.IGNORECASE,
 )
+_WIDE_END: Final = r"[\s*`]*(?:[(\uff08][^()\uff08\uff09\n]{0,60}[)\uff09])?[\s.\u3002*]*$"
+_SAID_DONE: Final = re.compile("(?:済み?|しました|完了|已完成|완료|구현됨|수정됨|추가됨)" + _WIDE_END)
+_SAID_OPEN: Final = re.compile(
+    "(?:未完成|未実装|未実施|未着手|未対応|要実装|未实现|尚未\\w{2,4}|미구현|미수정|미완료)" + _WIDE_END
+)
+"""How an item ends that says of its subject that it is done, or still open, where verbs stand last."""
+_BESIDE: Final = re.compile(
+    r"(?:\*\*|__)(?:problem|issue|symptoms?|impact|effect|(?:root )?cause|before|previously|location|why"
+    r"|background|note|files?|commits?|prs?|branch|date|tests?|coverage|results?|target)\W{0,3}(?:\*\*|__)\W",
+    re.IGNORECASE,
+)
+"""Labels of what is said beside a piece of work: `**Impact:** ...`."""
+_BEFORE_VERBS: Final = frozenset(
+    {"i", "we", "also", "successfully", "fully", "then", "have", "i've", "we've"}
+)
+_STRESS: Final = "*_"
+_STRESSED: Final = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[ \t]*[:\u2014\u2013-]?[ \t]*")
 _LONGEST_LINE: Final = 200
 _LONGEST_LEAD: Final = 60
 _RIM: Final = " \t*.!)(]`,;:~"
@@ -145,7 +163,33 @@ def _forbids(words: str) -> bool:
     return (first in _FORBIDS_FIRST or not first.isalnum()) and _FORBIDS.match(words) is not None
 
 
+def _said_last(words: str) -> bool | None:
+    """What the last word of an item's first line says of it."""
+    line = words[:_LONGEST_LINE].partition("\n")[0]
+    if _SAID_OPEN.search(line):
+        return False
+    return True if _SAID_DONE.search(line) else None
+
+
+def tells_of_work(words: str) -> bool:
+    """True if an item begins with what was done: `Added ...`, `**Cache:** Removed ...`."""
+    first = words[:1]
+    if first in _STRESS:
+        label = _STRESSED.match(words)
+        words = words[label.end() :] if label else words
+        first = words[:1]
+    if not first.isalpha():
+        return False
+    word = words.partition(" ")[0].lower()
+    if word in _BEFORE_VERBS:
+        said = words[:_LONGEST_LEAD].lower().split()
+        word = next((each for each in said if each not in _BEFORE_VERBS), word)
+    return word in DID or (word[-1] in ":," and word[:-1] in DID)
+
+
 def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
+    if words[0] in _STRESS and _BESIDE.match(words):
+        return topics.CONTEXT
     return topics.NEXT if _is_done(words, checked, marked) is False else topics.DONE
 
 
@@ -154,7 +198,13 @@ def _of_tasks(words: str, checked: bool | None, marked: str) -> Topic:
 
 
 def _of_next(words: str, checked: bool | None, marked: str) -> Topic:
-    return topics.BLOCKERS if _is_blocked(words, checked) else _of_tasks(words, checked, marked)
+    if _is_blocked(words, checked):
+        return topics.BLOCKERS
+    if words[0] in _STRESS and _BESIDE.match(words):
+        return topics.CONTEXT
+    if checked is None and not marked and _forbids(words):
+        return topics.GOTCHAS
+    return _of_tasks(words, checked, marked)
 
 
 def _of_status(words: str, checked: bool | None, marked: str) -> Topic:
@@ -163,7 +213,11 @@ def _of_status(words: str, checked: bool | None, marked: str) -> Topic:
     done = _is_done(words, checked, marked) if marked or checked is not None else None
     if done is not None:
         return topics.DONE if done else topics.NEXT
-    return topics.GOTCHAS if _forbids(words) else topics.CONTEXT
+    if _forbids(words):
+        return topics.GOTCHAS
+    if not words.isascii() and (said := _said_last(words)) is not None:
+        return topics.DONE if said else topics.NEXT
+    return topics.DONE if tells_of_work(words) else topics.CONTEXT
 
 
 def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
@@ -173,9 +227,11 @@ def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
         return topics.DONE if checked else topics.NEXT
     if "\u26a0" in marked or _forbids(words):
         return topics.GOTCHAS
+    if not words.isascii() and (said := _said_last(words)) is not None:
+        return topics.DONE if said else topics.NEXT
     if not words.isascii() and ("\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120])):
         return topics.GOTCHAS
-    return topics.CONTEXT
+    return topics.DONE if tells_of_work(words) else topics.CONTEXT
 
 
 def _of_blockers(words: str, checked: bool | None, marked: str) -> Topic:

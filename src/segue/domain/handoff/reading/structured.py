@@ -132,10 +132,13 @@ def _headline_of(item: Mapping) -> Piece | None:
     found = {
         key.text.casefold(): value for key, value in item if isinstance(value, Scalar) and not value.is_null
     }
-    for name in HEADLINE_KEYS:
-        if name in found:
-            return _piece(found[name])
-    return None
+    names = [name for name in HEADLINE_KEYS if name in found]
+    if not names:
+        return None
+    best = names[0]
+    if " " not in found[best].text.strip():  # a name says less than what is told of it
+        best = next((name for name in names if found[name].text.count(" ") > 1), best)
+    return _piece(found[best])
 
 
 def _read_pair(draft: Draft, text: str, key: Scalar, value: Node, outer: Topic | None) -> None:
@@ -174,6 +177,7 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
         topic is None
         or topic in (topics.ASIDE, topics.WHOLE)
         or (topic is topics.CONTEXT and len(piece.text.split()) < 3)
+        or (topic is topics.NEXT and " " not in piece.text and piece.text.isascii())
     ):
         draft.others.append((key.text, piece))
     elif topic is topics.STATUS:
@@ -266,7 +270,7 @@ def _joined(text: str, key: Scalar, value: Scalar) -> Piece:
 
 def _read_item(draft: Draft, text: str, topic: Topic | None, item: Node, key: Scalar) -> None:
     if isinstance(item, Scalar):
-        if not item.is_null:
+        if not item.is_null and not _is_bare(item):
             _read_list_scalar(draft, text, topic, item, key)
     elif isinstance(item, Mapping):
         _read_record(draft, text, topic, item, key)

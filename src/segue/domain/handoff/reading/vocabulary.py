@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from segue.domain.handoff.reading.notations import PHRASES, Topic
+from segue.domain.handoff.reading.notations import Topic
+from segue.domain.handoff.reading.phrases_of_knowledge import PHRASES_OF_KNOWLEDGE
+from segue.domain.handoff.reading.phrases_of_work import PHRASES_OF_WORK
 from segue.domain.handoff.reading.words import DONE_WORDS, NOTHING, OPEN_WORDS
 
 _WORD: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
@@ -35,13 +37,26 @@ _NOT: Final = frozenset(
     }
 )
 _NOTHING_LEAD: Final = re.compile(
-    r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
+    r"\W*(?:(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s"
+    r"|(?:no|keine|aucune?|ning[uú]na?|nenhuma?|nessuna?)(?:\s(?:known|open|new|active|major|critical|current"
+    r"|outstanding|remaining|other|further|offenen|bekannten))*\s(?:issues?|blockers?|questions?|problems?|risks?"
+    r"|bugs?|probleme|fragen|problèmes?|problemas?|problemi)(?:\s(?:at|this|time|currently|yet|remain|remaining"
+    r"|found|known|noted|identified|for|now|left|so|far|encountered|reported|noto|noti|attivo|attivi))*\W*$)",
+    re.IGNORECASE,
 )
 _LEAD_FIRST: Final = frozenset("nNkKaA\u043d\u041d")
 """What `_NOTHING_LEAD` begins with, but for signs."""
 _SIGNS: Final = " \t\r\n*`-_([{\"'>~#"
 _NOTHING_FIRST: Final = frozenset(case for word in NOTHING for case in (word[0], word[0].upper()))
 """What a word for nothing begins with, but for signs."""
+_VAGUE: Final = frozenset({Topic.WHOLE, Topic.STATUS, Topic.CONTEXT, Topic.ASIDE})
+"""What says little: another phrase in the same heading says more."""
+_LEADS: Final = frozenset({Topic.GOTCHAS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.FAILED, Topic.DECISIONS})
+"""What a heading is about if it begins with one of its phrases: `Lessons from the first week`."""
+_ASKS: Final = re.compile(
+    r"\b(?:must|should|(?:needs?|has|have|is|are) to)(?P<not> not)?(?: be| also)?$", re.IGNORECASE
+)
+"""`The migration must:` before a list of what is to be done."""
 _LONGEST_HEADING: Final = 160
 _LONGEST_WORD_FOR_NOTHING: Final = 40
 _RANK: Final = {topic: rank for rank, topic in enumerate(Topic)}
@@ -88,8 +103,9 @@ def _tables() -> _Tables:
     whole: dict[str, Topic] = {}
     within: dict[str, Topic] = {}
     unspaced: dict[str, Topic] = {}
-    for topic, phrases in PHRASES.items():
-        for raw in phrases.split(";"):
+    all_phrases = PHRASES_OF_WORK | PHRASES_OF_KNOWLEDGE
+    for topic in Topic:
+        for raw in all_phrases[topic].split(";"):
             phrase = " ".join(words_of(raw))
             if not phrase:
                 continue
@@ -147,6 +163,21 @@ def read_label(label: str) -> Reading | None:
     return reading if reading.weight * 2 >= len(words_of(_ASIDE.sub(" ", label))) else None
 
 
+@lru_cache(maxsize=2048)
+def read_introduction(line: str) -> Reading | None:
+    """The topic of a line before a list: a label, or a sentence that says it at its begin or end."""
+    if reading := read_label(line):
+        return reading
+    if asks := _ASKS.search(line):
+        return Reading(topic=Topic.GOTCHAS if asks["not"] else Topic.NEXT, exact=True, weight=1)
+    words, tables = words_of(line), _tables()
+    for size in range(min(3, len(words) - 1), 0, -1):
+        topic = tables.within.get(" ".join(words[:size]))
+        if topic is not None:
+            return Reading(topic=topic, exact=True, weight=size) if topic in _LEADS else None
+    return None
+
+
 def _read(heading: str) -> Reading | None:
     words = words_of(heading)
     if not words:
@@ -159,7 +190,16 @@ def _read(heading: str) -> Reading | None:
         found = _unspaced("".join(words), tables)
         if found is not None:
             return found
+    if "for" in words and (reading := _before_whom(words, tables)):
+        return reading
     return _longest_phrase(words, tables)
+
+
+def _before_whom(words: list[str], tables: _Tables) -> Reading | None:
+    """`Warnings for the next session` are warnings."""
+    at = words.index("for")
+    whom = [word for word in words[at + 1 : at + 3] if word not in ("the", "your", "our")]
+    return _longest_phrase(words[:at], tables) if at and whom[:1] in (["next"], ["future"]) else None
 
 
 def _unspaced(squashed: str, tables: _Tables) -> Reading | None:
@@ -169,12 +209,20 @@ def _unspaced(squashed: str, tables: _Tables) -> Reading | None:
         if phrase not in rest:
             continue
         if found is None:
-            strong = len(phrase) * 2 >= len(squashed)
-            found = Reading(topic=topic, exact=strong, weight=max(1, len(phrase) // 2), strong=strong)
+            found = _unspaced_reading(squashed, phrase, topic)
             rest = squashed.replace(phrase, "|")
+        elif found.topic in _VAGUE and topic not in _VAGUE and squashed.endswith(phrase):
+            return _unspaced_reading(squashed, phrase, topic)
         elif {topic, found.topic} == {Topic.DONE, Topic.NEXT}:
             return Reading(topic=Topic.TASKS, exact=False, weight=found.weight)
     return found
+
+
+def _unspaced_reading(squashed: str, phrase: str, topic: Topic) -> Reading:
+    """What such a heading is about stands at its end: `manual generation is not implemented`."""
+    exact = len(phrase) * 2 >= len(squashed)
+    strong = exact or (topic not in _VAGUE and squashed.endswith(phrase))
+    return Reading(topic=topic, exact=exact, weight=max(1, len(phrase) // 2), strong=strong)
 
 
 def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
@@ -183,7 +231,7 @@ def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
         return None
     for size in range(min(tables.longest, total), 0, -1):
         if size * 5 < total and size < 3:
-            return None
+            return _leading_word(words, tables)
         found = {
             _negated(topic, words[at - 1] if at else "")
             for at in range(total - size + 1)
@@ -192,7 +240,17 @@ def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
         }
         if found:
             topic = Topic.TASKS if {Topic.DONE, Topic.NEXT} <= found else min(found, key=_RANK.__getitem__)
-            return Reading(topic=topic, exact=False, weight=size, strong=size * 2 >= total)
+            leads = topic in _LEADS and tables.within.get(" ".join(words[:size])) is topic
+            return Reading(topic=topic, exact=False, weight=size, strong=leads or size * 2 >= total)
+    return None
+
+
+def _leading_word(words: list[str], tables: _Tables) -> Reading | None:
+    """`The decisions, and where they are written`: in a long heading one word counts only at its begin."""
+    for word in words[:2]:
+        topic = tables.within.get(word)
+        if topic in _LEADS:
+            return Reading(topic=topic, exact=False, weight=1, strong=False)
     return None
 
 
@@ -219,7 +277,7 @@ def says_nothing(text: str) -> bool:
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
     if words in NOTHING or not (words[:1].isalnum() or any(map(str.isalnum, words))):
         return True
-    return ("." in text or ";" in text) and _NOTHING_LEAD.match(text) is not None
+    return words[:1] in _LEAD_FIRST and _NOTHING_LEAD.match(words) is not None
 
 
 @lru_cache(maxsize=2048)

@@ -85,5 +85,29 @@ OPEN_WORDS = word_set(
 )
 """Words in a status cell that say open."""
 
+DID = word_set(
+    """
+    added adjusted aligned applied archived authored automated backfilled built bumped cached changed
+    cleaned closed committed completed configured consolidated converted corrected created cut decoupled
+    deduplicated deleted delivered deployed deprecated designed diagnosed disabled documented drafted
+    dropped eliminated enabled enforced established exposed extended extracted finished fixed formatted
+    gated generalized generated hardened implemented improved increased initialized installed integrated
+    introduced investigated isolated landed launched linked merged migrated mocked modified moved
+    normalized optimised optimized optimizing overhauled parametrized patched pinned ported promoted
+    published pulled purged pushed reworked rebased rebuilt recorded redesigned reduced refactored
+    refined registered released removed renamed reorganized repaired replaced resolved restored
+    restructured reverted reviewed rewired rewrote routed scaffolded seeded shipped simplified split
+    standardized stripped swapped switched synced tested tightened translated trimmed tuned unified
+    updated upgraded validated verified wired wrapped wrote
+    adicionado adicionada atualizado atualizada configurado configurada corrigido corrigida criado criada
+    implementado implementada migrado migrada removido removida
+    agregado agregada actualizado actualizada corregido corregida creado creada eliminado eliminada
+    ajouté ajoutée corrigé corrigée créé créée implémenté implémentée migré migrée supprimé supprimée
+    добавил добавили добавлен добавлена добавлено исправил исправлен исправлена исправлено обновлен
+    обновлена обновлено обновил реализован реализована реализовано создан создана создано удален
+    """
+)
+"""Verbs that tell of work that was done, as the first word of an item."""
+
 NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
 """For `str.translate`: leaves nothing of an ASCII text but its letters and spaces."""
