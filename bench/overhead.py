@@ -30,19 +30,21 @@ async def run_segue(folder: Path, pipelines: int, steps: int) -> tuple[float, fl
     backend = ScriptedBackend({"developer": [say_handoff("Did nothing.", next="Do nothing.")]})
     async with build_test_segue(folder, backend, policy=WorkerPolicy(room=20)) as segue:
 
-        async def submit() -> int:
+        async def submit(name: str) -> int:
+            place = folder / name  # two pipelines do not work in one folder
+            place.mkdir()
             wanted = Submission(
                 prompt="Do nothing.",
                 custom_steps=(TemplateStep(agent="developer", description="Do nothing."),) * steps,
-                working_dir=str(folder),
+                working_dir=str(place),
             )
             return (await segue.pipelines.submit(wanted)).id
 
         start = time.perf_counter()
-        assert (await follow_to_end(segue, await submit())).status is PipelineStatus.DONE
+        assert (await follow_to_end(segue, await submit("alone"))).status is PipelineStatus.DONE
         alone = time.perf_counter() - start
         start = time.perf_counter()
-        ids = [await submit() for _ in range(pipelines)]
+        ids = [await submit(str(number)) for number in range(pipelines)]
         ended = await asyncio.gather(*(follow_to_end(segue, each) for each in ids))
         together = time.perf_counter() - start
         assert all(each.status is PipelineStatus.DONE for each in ended)

@@ -1,0 +1,38 @@
+"""The benchmarks run: what they print is what the docs point to."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).parents[1] / "bench"
+
+
+def bench(name: str, *options: str) -> str:
+    """What a benchmark prints."""
+    ended = subprocess.run(
+        [sys.executable, str(BENCH / f"{name}.py"), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return ended.stdout
+
+
+def test_the_overhead_of_a_step_is_printed_beside_its_floor() -> None:
+    told = bench("overhead", "--pipelines", "2", "--steps", "2")
+    rows = re.findall(r"^(bare SQLite|segue, one|segue, all).*?([\d.]+) +([\d.]+)$", told, re.MULTILINE)
+    assert [name for name, _, _ in rows] == ["bare SQLite", "segue, one", "segue, all"]
+    assert rows[0][2] == "1.0"
+    assert all(float(times) > 1 for _, _, times in rows[1:])
+
+
+def test_what_commands_cost_is_printed_beside_bare_python() -> None:
+    told = bench("startup", "--rounds", "1")
+    costs = dict(re.findall(r"^(.+?) +\d+ ms +([\d.]+) times bare Python$", told, re.MULTILINE))
+    assert costs["python, nothing"] == "1.0"
+    assert float(costs["segue --version"]) < float(costs["segue pipelines list"])
