@@ -41,6 +41,11 @@ def test_an_item_that_tells_of_work_is_done_work(heading: str, item: str) -> Non
     assert handoff.what_was_done == (item,)
 
 
+def test_a_date_is_no_work() -> None:
+    handoff = read("## Notes\n- Updated: 2026-05-04\n- Reviewed, then merged.\n\n## Next steps\n- Ship it\n")
+    assert handoff.what_was_done == ("Reviewed, then merged.",)
+
+
 def test_a_line_that_tells_of_work_before_a_list_is_done_work() -> None:
     handoff = read("## Done\n\nUpdated `compose.yml`:\n\n- limits for memory\n- no more root\n")
     assert handoff.what_was_done == ("Updated `compose.yml`:", "limits for memory", "no more root")
@@ -202,3 +207,10 @@ def test_a_list_of_modified_files_may_tell_of_a_new_one(row: str) -> None:
     lead = "| File | Change |\n|---|---|\n| " if "|" in row else "- "
     handoff = read(f"## Files modified\n\n{lead}{row}{' |' if '|' in row else ''}\n\n## Done\n- Wrote it\n")
     assert [each.path for each in handoff.files_created] == ["a.py"]
+
+
+def test_a_label_counts_on_whatever_line_of_a_paragraph_it_stands() -> None:
+    handoff = read(
+        "# Report\n\n**Agent 10: specialist**\n**Mission**: Close all gaps\n\n## Done\n- Closed two\n"
+    )
+    assert handoff.goal == "Close all gaps"

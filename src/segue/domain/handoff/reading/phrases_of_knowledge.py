@@ -59,7 +59,7 @@ PHRASES_OF_KNOWLEDGE: dict[Topic, str] = {
         blocked items; blocked tasks; blocked work; hard blockers; open blockers; external blockers;
         showstoppers; show stoppers; obstacles; roadblocks; whats blocking; what is blocking; what blocks;
         waiting for; gated on; points bloquants; bloqueantes; bloqueadores; что мешает; 阻塞项; 阻塞问题;
-        卡住; engeller; vướng mắc; 막힌
+        卡住; engeller; vướng mắc; 막힌; owner gated; gated on owner; blocks live; blocks release
     """,
     Topic.FAILED: """
         failed approaches; failed approach; failed attempts; what failed; what did not work;
@@ -111,7 +111,7 @@ PHRASES_OF_KNOWLEDGE: dict[Topic, str] = {
         bilinen sorunlar; bilinen sınırlamalar; sorunlar; uyarılar; lưu ý; rủi ro; 陷阱; 绝对红线; 红线;
         守るべきこと; 禁じ手; 潜在課題; 未修的问题; 未修的問題; =wichtig; =importante; trampas;
         problemi aperti; trappole; известные ограничения; ограничение; =критично; dívida técnica; 禁止事项;
-        하지 말 것; 알게 된 것
+        하지 말 것; 알게 된 것; =重要; 不允许; 不允許
     """,
     Topic.PATTERNS: """
         patterns discovered; patterns; pattern; patterns worth lifting; key patterns; patterns to follow;

@@ -103,7 +103,7 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         laufende arbeiten; fertigzustellen; court terme; moyen terme; immédiat; ce qui attend; à exécuter;
         pas été vu; pendiente para; por dónde seguir; próximos ciclos; como continuar; pendências;
         cosa resta; in sospeso; urgenti; in coda; следующая задача; следующему агенту; 待执行; 修复方向;
-        待修复; 未执行; 延后; 터치하지 않은
+        待修复; 未执行; 延后; 터치하지 않은; to capture; to measure; commit strategy; 开始前; 開始前
     """,
     Topic.DONE: """
         what was done; what was accomplished; what was completed; what was built; what was implemented;
@@ -160,7 +160,7 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         已交付; 修复的; 已修; 新增功能; 끝났나; 완성된; behoben wurde; heute behoben; zuletzt gebaut;
         ce qui a été ajouté; tâches terminées; que se arreglaron; lo que se cerró; sesiones anteriores;
         foi entregue; correções; è stato fatto; correzioni applicate; correzioni; =chiuse; что готово;
-        已删除; 直したこと; 끝난 것; 한 것
+        已删除; 直したこと; 끝난 것; 한 것; hotfixes applied; =hotfixes; fixes made; merged and pushed
     """,
     Topic.CREATED: """
         files created; file created; created files; new files; key new files; files added; added files;

@@ -179,12 +179,25 @@ class SectionReader:
             self._other(start, end, "footer")
         elif (label := label_at(text, start, end)) and self._labelled(label, start, end):
             pass
+        elif not single and (later := self._later_label(start, end)):
+            self._paragraph(start, later.start, "")
+            self._paragraph(later.start, end, after)
         elif not single and (items := listed_lines(text, start, end)):
             self._paragraph(start, items[0][0], LIST)
             for _, first, last in items:
                 self._say(first, last)
         else:
             self._say(start, end)
+
+    def _later_label(self, start: int, end: int) -> Label | None:
+        """A bold label at the begin of another line than the first, that says what follows."""
+        if self._text.find("\n**", start, end) < 0:
+            return None
+        for begin, stop in lines_of(self._text, start, end)[1:_MAX_LABELS]:
+            label = label_at(self._text, begin, stop)
+            if label and label.bold and (reading := read_label(label.name)) and reading.exact:
+                return label
+        return None
 
     def _bold_heading(self, words: str, start: int, end: int) -> None:
         meaning = meaning_of(words)

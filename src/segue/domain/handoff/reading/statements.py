@@ -184,7 +184,7 @@ def tells_of_work(words: str) -> bool:
     if word in _BEFORE_VERBS:
         said = words[:_LONGEST_LEAD].lower().split()
         word = next((each for each in said if each not in _BEFORE_VERBS), word)
-    return word in DID or (word[-1] in ":," and word[:-1] in DID)
+    return word.rstrip(",") in DID  # with a colon it is a label: `Updated: 2026-05-04`
 
 
 def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
