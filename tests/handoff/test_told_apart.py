@@ -6,7 +6,8 @@ import pytest
 
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.reading.extraction import extract_handoff
-from segue.domain.handoff.reading.vocabulary import says_nothing
+from segue.domain.handoff.reading.notations import Topic
+from segue.domain.handoff.reading.vocabulary import read_heading
 
 
 def read(source: str) -> Handoff:
@@ -28,7 +29,7 @@ def traps(handoff: Handoff) -> list[str]:
     "item",
     [
         "Removed the second cache from `store.py`.",
-        "**Cache:** Replaced by one dictionary.",
+        "**Cache:** Replaced the second one.",
         "We also moved the tests next to the code.",
         "Successfully migrated all rows.",
         "**Limpeza:** Removida a chave antiga.",
@@ -39,6 +40,21 @@ def test_an_item_that_tells_of_work_is_done_work(heading: str, item: str) -> Non
         f"# Report\n\n## {heading}\n- {item}\n- The store is a dictionary.\n\n## Next steps\n- Ship it\n"
     )
     assert handoff.what_was_done == (item,)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "Cached responses expire after a minute",
+        "Built with Vite 5",
+        "**Auth:** Disabled in dev",
+        "Tested nothing on Windows",
+        "Reverted by the user",
+    ],
+)
+def test_a_fact_is_no_work(fact: str) -> None:
+    handoff = read(f"## Notes\n- {fact}\n\n## Next steps\n- Ship it\n")
+    assert (handoff.what_was_done, handoff.critical_context) == ((), (fact,))
 
 
 def test_a_date_is_no_work() -> None:
@@ -57,6 +73,16 @@ def test_what_is_said_beside_the_work_is_not_the_work() -> None:
     assert "**Impact:** one leak an hour" in handoff.critical_context
 
 
+def test_a_stressed_verb_is_no_label() -> None:
+    asked = ["**Commit** the staged files", "**Test** the login", "**Tests:** add more of them"]
+    assert steps(read("## Next steps\n" + "".join(f"- {each}\n" for each in asked))) == asked
+
+
+def test_a_section_that_says_what_it_is_keeps_its_lists() -> None:
+    handoff = read("## Constraints\n\nThe solution must:\n\n- keep Python 3.11\n\n## Done\n- Wrote it\n")
+    assert handoff.constraints == ("keep Python 3.11",)
+
+
 def test_a_sentence_before_a_list_says_what_is_asked() -> None:
     handoff = read(
         "## Notes\n\nThe import must:\n\n- keep ids\n- run twice\n\nIt must not:\n\n- touch prices\n"
@@ -69,6 +95,24 @@ def test_what_forbids_is_no_step() -> None:
     handoff = read("## Next steps\n- Merge the branch\n- Do not merge before the tests are green\n")
     assert steps(handoff) == ["Merge the branch"]
     assert traps(handoff) == ["Do not merge before the tests are green"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Don't forget the migrations",
+        "Never tested on Windows",
+        "Avoid the double query",
+        "Warning banner: add it",
+    ],
+)
+def test_what_sounds_like_a_warning_may_be_a_step(step: str) -> None:
+    assert steps(read(f"## Next steps\n- {step}\n")) == [step]
+
+
+def test_a_number_at_the_begin_of_a_line_of_prose_is_no_item() -> None:
+    handoff = read("## Done\n\nThe limit was raised from 5 to\n10. It had been three.\n")
+    assert handoff.what_was_done == ("The limit was raised from 5 to\n10. It had been three.",)
 
 
 def test_numbered_lines_below_a_line_of_text_are_items() -> None:
@@ -92,6 +136,53 @@ def test_a_bullet_above_a_list_of_its_own_is_a_heading() -> None:
     )
     assert steps(handoff) == ["Write the manual", "Test it", "Clean it"]
     assert handoff.what_was_done == ("Buy paper",)
+    assert "Printer" in [section.text for section in handoff.other_sections]
+
+
+def test_items_with_boxes_keep_their_own() -> None:
+    handoff = read("## Tasks\n- [x] Parser\n  - [x] tokens\n- [ ] Importer\n  - [ ] nulls\n")
+    assert "Parser" in handoff.what_was_done[0]
+    assert "Importer" in steps(handoff)[0]
+
+
+def test_what_stands_below_an_inner_list_is_kept() -> None:
+    handoff = read("# Memo\n\n- Next steps\n  - Write it\n\n  It stands on the second floor.\n")
+    assert steps(handoff) == ["Write it"]
+    assert any("second floor" in section.text for section in handoff.other_sections)
+
+
+def test_a_list_of_files_that_names_none_is_kept() -> None:
+    handoff = read("## Files modified\n- the importer and its two helpers\n\n## Done\n- Wrote it\n")
+    assert [section.text for section in handoff.other_sections] == ["the importer and its two helpers"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "topic"),
+    [
+        ("TODO from last session", Topic.NEXT),
+        ("Blockers from previous session", Topic.BLOCKERS),
+        ("Hecho esta semana", Topic.DONE),
+        ("Flaky tests fixed", Topic.DONE),
+        ("Tests to be fixed", Topic.NEXT),
+        ("Goals for the next session", Topic.NEXT),
+        ("Warnings for the next session", Topic.GOTCHAS),
+        ("未修复的问题", None),
+        ("아직 못한 것", None),
+        ("待更新内容", Topic.NEXT),
+        ("重要文件", None),
+    ],
+)
+def test_the_word_that_matters_wins(heading: str, topic: Topic | None) -> None:
+    reading = read_heading(heading)
+    assert (reading.topic if reading else None) in (
+        (topic,) if topic else (None, Topic.CONTEXT, Topic.READING)
+    )
+
+
+@pytest.mark.parametrize("name", ["Drift detection job", "Questions page of the form", "Blocked users page"])
+def test_the_name_of_a_thing_that_was_done_is_no_topic(name: str) -> None:
+    handoff = read(f"## Done\n\n### {name}\n- It works\n")
+    assert handoff.what_was_done == ("It works",)
 
 
 def test_code_below_a_next_step_is_no_step_and_a_prompt_is_one() -> None:
@@ -109,6 +200,8 @@ def test_code_below_a_next_step_is_no_step_and_a_prompt_is_one() -> None:
         ("画面は未完成。", "suggested_next_steps"),
         ("버퍼 버그: **미수정**", "suggested_next_steps"),
         ("索引は辞書にある。", "critical_context"),
+        ("支払い方式はカード決済", "critical_context"),
+        ("デプロイの条件は QA 完了", "critical_context"),
     ],
 )
 def test_where_verbs_stand_last_an_item_says_at_its_end_whether_it_is_done(item: str, field: str) -> None:
@@ -152,8 +245,19 @@ def test_lessons_are_told_of_whatever_follows_the_word() -> None:
         ("La livraison n'a pas commencé.", "partial"),
         ("画面は未完成。", "partial"),
         ("All tests are green, and the job is not yet deployed.", "partial"),
+        ("The job isn't deployed.", "partial"),
         ("Do not deploy it on Fridays.", None),
         ("What remains is said below.", None),
+        ("The npm install completed with two warnings.", None),
+        ("The branch is not ready to merge.", None),
+        ("Once all tasks are done, merge.", None),
+        ('Ann said "all done", which was wrong.', None),
+        ("In the previous session all tests were fixed.", None),
+        ("If the job is not deployed, run make deploy.", None),
+        ("Keep-alive sockets remain open for 30 s.", None),
+        ("The offset was not committed on close.", None),
+        ("Der Cache ist beim ersten Aufruf noch nicht warm.", None),
+        ("修复了尚未登录用户访问首页时的错误。", None),
     ],
 )
 def test_a_sentence_anywhere_may_say_how_the_work_ended(sentence: str, outcome: str | None) -> None:
@@ -165,6 +269,17 @@ def test_a_sentence_anywhere_may_say_how_the_work_ended(sentence: str, outcome: 
 )
 def test_a_heading_may_say_that_a_part_is_open(heading: str) -> None:
     assert read(f"# Report\n\n## Done\n- Wrote it\n\n## {heading}\n- The rest\n").outcome == "partial"
+
+
+def test_a_sentence_that_all_is_done_counts_more_than_the_story_of_a_bug() -> None:
+    handoff = read("# R\n\nThe work is complete.\n\n## Done\n- Fixed: the offset is not committed on close\n")
+    assert handoff.outcome == "completed"
+
+
+@pytest.mark.parametrize("lines", [0, 900])
+def test_the_last_page_counts_however_long_the_document_is(lines: int) -> None:
+    noise = "- The store is a dictionary of rows.\n" * lines
+    assert read(f"## Notes\n{noise}\n## Done\n- Wrote it\n\nThe work is complete.\n").outcome == "completed"
 
 
 def test_a_heading_over_done_and_open_work_says_nothing_of_the_outcome() -> None:
@@ -184,7 +299,9 @@ def test_a_heading_over_done_and_open_work_says_nothing_of_the_outcome() -> None
     ],
 )
 def test_what_says_that_there_is_nothing(text: str, *, nothing: bool) -> None:
-    assert says_nothing(text) is nothing
+    assert traps(read(f"## Done\n- No bugs found\n\n## Known issues\n- {text}\n")) == (
+        [] if nothing else [text]
+    )
 
 
 def test_in_yaml_a_number_or_a_rank_is_no_statement() -> None:

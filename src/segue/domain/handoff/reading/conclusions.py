@@ -1,4 +1,4 @@
-"""Finds sentences anywhere that say how the work ended: the last resort, where no status is given."""
+"""Finds sentences that say how the work ended: the last resort, where no status is given."""
 
 from __future__ import annotations
 
@@ -8,58 +8,81 @@ from typing import Final
 from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.reading.draft import Evidence
 
-_STATED: Final = re.compile(
-    r"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:task|mission|work|session|phase|stage|milestone"
-    r"|implementation|everything|story|sprint|scope|migration|refactoring|waves?|slices?|stories|tickets?"
-    r"|all tasks)(?: \w+)? (?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:complete"
-    r"|completed|done|finished|accomplished)\b",
-    re.IGNORECASE | re.MULTILINE,
+_SUBJECTS: Final = (
+    "task|mission|work|session|phase|stage|milestone|implementation|everything|story|stories|sprint|scope"
+    "|migration|refactoring|waves?|slices?|tickets?"
 )
-_SUBJECT: Final = re.compile(
-    "task|mission|work|session|phase|stage|milestone|implementation|everything|story|sprint|scope|migration"
-    "|refactoring|wave|slice|stories|ticket"
+_SUBJECT: Final = re.compile(_SUBJECTS)
+_STATED: Final = re.compile(
+    rf"(?:^|[.!?*]\s*|\n)(?:the |this |all )?(?:{_SUBJECTS}|all tasks)(?: (?!not\b|never\b)\w+)? "
+    r"(?:is |was |are |has been |have been )?(?:now )?(?:fully |all )?(?:completed?|done|finished"
+    r"|accomplished)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _ENDS: Final = ("complete", "done", "finished", "accomplished")
 """What `_STATED` ends with."""
 _ALL_DONE: Final = re.compile(
-    r"all (?:merged|done|complete|completed|shipped|green|closed|landed)\b"
+    r"all (?:merged|done|completed?|shipped|green|closed|landed)\b"
     r"|all (?:[\w#-]+ ){0,4}(?:tasks?|tests?|items?|steps?|phases?|issues?|failures?)(?: \([^()\n]{1,20}\))?"
     r" (?:are |were |have been )?(?:now )?(?:closed|completed?|done|finished|resolved|merged|shipped"
     r"|delivered|fixed)\b|ready to (?:merge|ship|release)\b",
     re.IGNORECASE,
 )
 _STILL_OPEN: Final = re.compile(
-    r"(?:still|remain(?:s|ing)?)\s+(?:\w+\s){0,2}?(?:pending|blocked|open|incomplete|unfinished|unconfirmed"
-    r"|unverified|failing|broken|untested|requires?|missing)\b",
+    r"(?:still\s+(?:\w+\s){0,2}?(?:open|require[sd]?)|(?:still|remain(?:s|ing)?)\s+(?:\w+\s){0,2}?(?:pending|blocked"
+    r"|incomplete|unfinished|unconfirmed|unverified|failing|broken|untested|missing))\b",
     re.IGNORECASE,
+)
+_WORK: Final = (
+    r"(?:yet\s+)?(?:been\s+)?(?:fully\s+)?(?:attempted|done|completed?|finished|started|deployed|merged"
+    r"|implemented|wired|tested|verified|built|integrated|applied|committed|pushed|live)\b"
 )
 _NOT_DONE: Final = re.compile(
-    r"not\**\s+(?:yet\s+)?(?:been\s+)?(?:fully\s+)?(?:attempted|done|completed?|finished|started|deployed"
-    r"|merged|implemented|wired|tested|verified|built|integrated|applied|committed|pushed|live)\b",
+    r"(?:(?<=is )|(?<=are )|(?<=has )|(?<=have )|(?<=and )|(?<=but )|(?<=[*\n(])|(?<=[.;:] ))"
+    rf"not\**\s+{_WORK}",
     re.IGNORECASE,
 )
-_BEFORE_NOT: Final = (
-    *("is ", "are ", "was ", "were ", "has ", "have ", "and ", "but "),
-    *("*", "\n", ". ", "; ", ": ", "("),
+_ISNT_DONE: Final = re.compile(
+    rf"(?:(?<=\bis)|(?<=\bare)|(?<=\bhas)|(?<=\bhave))n['\u2019]t\s+{_WORK}", re.IGNORECASE
 )
-"""What stands before `not done` where it is said of something, and is no condition."""
-_PART_IS_OPEN: Final = {
-    "nicht": ("noch nicht ", "nicht fertig", "nicht begonnen", "nicht abgeschlossen"),
-    "nichts ist": ("nichts ist ",),
-    "pas ": ("pas encore ", "pas fait", "pas commencé", "pas terminé"),
-    "apert": ("restano aperte",),
-    "non com": ("non completato",),
-    "terminar": ("sin terminar", "por terminar", "falta terminar"),
-    "não ": ("não concluíd", "não iniciad"),
-    "не ": ("не сделано", "не завершен", "не начат"),
-    "未": ("未完成", "未实现", "尚未", "仍未", "未実装", "未着手", "未対応"),
-    "미": ("미수정", "미구현", "미완료", "미배포"),
-}
-"""Words that say by themselves that a part is open, below what all of them hold."""
-_DONE_CUES: Final = ("all ", "ready to ")
-_OPEN_CUES: Final = (("still ", _STILL_OPEN), ("remain", _STILL_OPEN), ("not", _NOT_DONE))
+_DONE_CUES: Final = (("all ", _ALL_DONE), ("ready to ", _ALL_DONE))
+_OPEN_CUES: Final = (
+    *(("still ", _STILL_OPEN), ("remain", _STILL_OPEN)),
+    *(("not", _NOT_DONE), ("n't", _ISNT_DONE), ("n\u2019t", _ISNT_DONE)),
+)
 """What such a sentence holds, found fast, and what it must look like from there."""
-_FAR: Final = 20_000
+_OPEN_ABROAD: Final = {
+    "nicht": re.compile(
+        r"(?<!war )(?<!waren )(?:noch )?nicht (?:fertig|begonnen|abgeschlossen|umgesetzt|implementiert"
+        r"|getestet"
+        r"|deployt|gemergt|zusammengef\u00fchrt|gepusht|erledigt)\b"
+    ),
+    "nichts ist": re.compile(
+        r"nichts ist (?:fertig|gepusht|gemergt|zusammengef\u00fchrt|committet|getestet)\b"
+    ),
+    "pas ": re.compile(
+        "(?<!était )(?<!avait )pas (?:encore )?(?:fait|commencé|terminé|testé|implémenté|déployé|livré)"
+    ),
+    "apert": re.compile(r"restano aperte"),
+    "non ": re.compile(r"non (?:ancora )?(?:completat|finit|testat|iniziat)[oaie]\b"),
+    "terminar": re.compile(r"(?:sin|por|falta) terminar"),
+    "n\u00e3o ": re.compile(r"n\u00e3o (?:foi )?(?:conclu\u00edd|iniciad|testad|implementad)[oa]s?\b"),
+    "\u043d\u0435 ": re.compile("не (?:сделан|завершен|начат|протестирован)"),
+    "\u672a": re.compile(
+        "未完成|未实现|未実装|未着手|未対応|仍未|尚未(?:完成|实现|实施|部署|测试|提交|开始|验证|合并|建立)"
+    ),
+    "\ubbf8": re.compile("미수정|미구현|미완료|미배포"),
+}
+"""Words that say by themselves that a part is open, below what they hold."""
+_NO_STATEMENT: Final = re.compile(
+    r"\b(?:if|once|when|before|after|until|unless|whether|should|must|will|not|never|without|previous|earlier|last"
+    r"|wenn|falls|sobald|bevor|si|quand|avant|cuando|antes|quando|se)\b|n['\u2019]t\b|[\"\u201c\u300c]",
+    re.IGNORECASE,
+)
+"""What stands before such words where they are a condition, a negation, a quotation or old."""
+_BREAK: Final = (". ", "! ", "? ", "\n", "\u3002")
+_FIRST_PAGES: Final = 20_000
+_LAST_PAGE: Final = 5_000
 _MOST: Final = 50
 """How often a cue is looked at."""
 _WEIGHT: Final = 2
@@ -67,57 +90,66 @@ _WEIGHT: Final = 2
 
 
 def conclusion_of(text: str) -> Evidence | None:
-    """A sentence that says so in so many words: that a part is open, or else that the work is done.
-
-    Looked for in the first pages: deep inside a long document, sentences tell of other things.
-    """
-    text = text[:_FAR]
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters become two
-        lower = text
-    return _found_open(text, lower) or _found_done(text, lower)
+    """A sentence on the first pages or the last: that the work is done, or else that a part is open."""
+    found = _conclusion_in(text, 0, min(len(text), _FIRST_PAGES))
+    if found is None and len(text) > _FIRST_PAGES:
+        found = _conclusion_in(text, max(_FIRST_PAGES, len(text) - _LAST_PAGE), len(text))
+    return found
 
 
-def _found_open(text: str, lower: str) -> Evidence | None:
+def _conclusion_in(text: str, start: int, end: int) -> Evidence | None:
+    page = text[start:end]
+    lower = page.lower()
+    if len(lower) != len(page):  # a few letters become two: then only what is written small is found
+        lower = page
+    outcome = Outcome.COMPLETED
+    said = _found_stated(page, lower)
+    if said is None:
+        outcome, said = Outcome.PARTIAL, _found_open(page, lower)
+    if said is None:
+        outcome = Outcome.COMPLETED
+        said = next((found for cue in _DONE_CUES if (found := _found(page, lower, *cue))), None)
+    return said and Evidence(outcome.value, start + said.start(), start + said.end(), _WEIGHT)
+
+
+def _found_open(page: str, lower: str) -> re.Match[str] | None:
     for cue, pattern in _OPEN_CUES:
-        if found := _found(text, lower, cue, pattern):
-            return Evidence(Outcome.PARTIAL.value, found.start(), found.end(), _WEIGHT)
-    if text.isascii() and " the " in lower:
+        if found := _found(page, lower, cue, pattern):
+            return found
+    if page.isascii() and " the " in lower:
         return None
-    for stem, phrases in _PART_IS_OPEN.items():
-        for words in phrases if stem in lower else ():
-            if (at := lower.find(words)) >= 0:
-                return Evidence(Outcome.PARTIAL.value, at, at + len(words.rstrip()), _WEIGHT)
+    for stem, pattern in _OPEN_ABROAD.items():
+        if stem in lower and (said := pattern.search(lower)):
+            return said
     return None
 
 
-def _found_done(text: str, lower: str) -> Evidence | None:
-    found = _found_stated(text, lower)
-    for cue in _DONE_CUES:
-        found = found or _found(text, lower, cue, _ALL_DONE)
-    return found and Evidence(Outcome.COMPLETED.value, found.start(), found.end(), _WEIGHT)
-
-
-def _found(text: str, lower: str, cue: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+def _found(page: str, lower: str, cue: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
     at = lower.find(cue)
     for _ in range(_MOST):
         if at < 0:
             return None
-        said = pattern.match(text, at)
-        if said and (pattern is not _NOT_DONE or lower[max(0, at - 6) : at].endswith(_BEFORE_NOT)):
+        said = pattern.match(page, at)
+        if said and (cue[0] == "n" or not page[at - 1 : at].isalnum()) and _is_statement(page, at):
             return said
         at = lower.find(cue, at + len(cue))
     return None
 
 
-def _found_stated(text: str, lower: str) -> re.Match[str] | None:
+def _is_statement(page: str, at: int) -> bool:
+    """False inside a fence, and where the sentence up to there is a condition or a quotation."""
+    begin = max(page.rfind(mark, max(0, at - 120), at) for mark in _BREAK) + 1
+    begin = max(begin, at - 120)
+    return _NO_STATEMENT.search(page, begin, at) is None and page.count("```", 0, at) % 2 == 0
+
+
+def _found_stated(page: str, lower: str) -> re.Match[str] | None:
     for word in _ENDS:
         at = lower.find(word)
         while at >= 0:
             begin = max(0, at - 60)
-            said = (
-                _STATED.search(text, begin, at + len(word) + 1) if _SUBJECT.search(lower, begin, at) else None
-            )
+            told = _SUBJECT.search(lower, begin, at)
+            said = _STATED.search(page, begin, at + len(word) + 1) if told else None
             if said and said.end() > at:
                 return said
             at = lower.find(word, at + len(word))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.notations import Topic
-from segue.domain.handoff.reading.vocabulary import NOTHING_LONGEST, says_nothing
+from segue.domain.handoff.reading.vocabulary import NOTHING_LONGEST, names_none, says_nothing
 
 TEXT_TOPICS: Final = frozenset({Topic.GOAL, Topic.BRIEF})
 """Topics whose field is one text, not a list."""
@@ -44,6 +45,11 @@ class Evidence(NamedTuple):
     """How much they count: a `status` key more than a word in a title."""
 
 
+def is_none(topic: Topic, words: str) -> bool:
+    """True for `No known issues.` under Known issues."""
+    return topic in topics.MAY_BE_NONE and words[:1] in "nNkKaA_(" and names_none(words)
+
+
 _new: Final = tuple.__new__
 # A named tuple's own constructor is written in Python, and there are many of them.
 
@@ -64,7 +70,7 @@ class Draft:
     def add(self, topic: Topic, whole: Piece, parts: Parts = ()) -> None:
         """One more statement, unless it says nothing."""
         words, start, end = whole
-        if words and (len(words) >= NOTHING_LONGEST or not says_nothing(words)):
+        if words and (len(words) >= NOTHING_LONGEST or not says_nothing(words)) and not is_none(topic, words):
             self.take(topic, (words, start, end, parts))
 
     def take(self, topic: Topic, statement: Statement) -> None:

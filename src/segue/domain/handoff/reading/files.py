@@ -77,8 +77,8 @@ _LEAD: Final = 6
 """Before a path that begins an account stand its signs at most."""
 
 
-def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
-    """The files that one item names, each with the words about it."""
+def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> bool:
+    """The files that one item names, each with the words about it; false if it names none."""
     status = _GIT_STATUS.fullmatch(text, piece.start, piece.end)
     if status and is_path(status[2].split(" -> ")[-1].strip("`")):
         _add(
@@ -88,10 +88,10 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
             None,
             status[1][:1] == "D",
         )
-        return
+        return True
     paths = list(paths_in(text, piece.start, piece.end))
     if not paths:
-        return
+        return False
     dash = _DASH.search(text, paths[0].end, min(piece.end, paths[0].end + _LONGEST_LIST))
     about = cut(text, dash.end(), piece.end) if dash else None
     listed = [path for path in paths if dash is None or path.end <= dash.start()]
@@ -102,6 +102,7 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
             words = f"{text[piece.start : paths[0].start]} {text[path.end : after]}"
         kind = _kind(topic, words)
         _add(draft, kind, path, about, kind is topics.MODIFIED and _is_gone(piece.text))
+    return True
 
 
 def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:

@@ -7,39 +7,50 @@ from typing import Final
 
 from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.labels import Label, label_at
-from segue.domain.handoff.reading.vocabulary import Reading, is_done_word, read_label
+from segue.domain.handoff.reading.vocabulary import Reading, has_no_spaces, is_done_word, read_label
 
 _BOXED: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]")
 _LONGEST_HEADLINE: Final = 32
+_ONE_WORD: Final = frozenset(
+    {"done", "todo", "todos", "next", "remaining", "pending", "completed", "risks", "blockers"}
+)
+"""`- Issues` and `- Queue` above a list are more often parts of a thing."""
 _OPENS_NOTHING: Final = frozenset({topics.CONTEXT, topics.WHOLE, topics.CHECKS})
 
 
 def label_of_item(text: str, start: int, end: int, inner: int | None) -> tuple[Label, Reading] | None:
     """The label of `text[start:end]`, if it says what the item is; a list in the item begins at `inner`."""
     label = label_at(text, start, end)
-    if label is None and inner is not None:
-        label = _headline(text, start, inner)
+    reading = read_label(label.name) if label else None
+    if label is None and inner is not None and (label := _headline(text, start, inner)):
+        reading = _of_headline(label.name)
     if label is None:
         return None
-    reading = read_label(label.name)
     if reading is None and inner is not None:
         reading = _of_inner_list(text, label, inner)
     if reading is None or reading.topic in _OPENS_NOTHING:
         return None
-    sure = reading.exact or (reading.strong and not label.name.isascii())
+    sure = reading.exact or (reading.strong and has_no_spaces(label.name))
     return (label, reading) if sure else None
 
 
 def _headline(text: str, start: int, end: int) -> Label | None:
     """A label without a colon: the line of an item above a list of its own."""
-    words = text[start:end].strip()
+    words = text[start:end].strip().strip("*_")
     if not words or "\n" in words or len(words) > _LONGEST_HEADLINE:
         return None
-    return Label(words.strip("*_"), start, end, False)
+    return Label(words, start, end, False)
+
+
+def _of_headline(words: str) -> Reading | None:
+    may_be_part = " " not in words and not has_no_spaces(words) and words.lower() not in _ONE_WORD
+    return None if may_be_part else read_label(words)
 
 
 def _of_inner_list(text: str, label: Label, inner: int) -> Reading | None:
     """What a label says that is no heading, above a list: a status, or boxes that speak for themselves."""
-    if is_done_word(label.name) and not text[label.value : inner].strip():
+    if text[label.value : inner].strip():
+        return None
+    if is_done_word(label.name):
         return Reading(topic=topics.DONE, exact=True, weight=1)
     return Reading(topic=topics.TASKS, exact=True, weight=1) if _BOXED.match(text, inner) else None

@@ -87,7 +87,6 @@ _UNFINISHED: Final = (
     "unfinished",
     "pas fait",
     "nicht fertig",
-    "test offen",
     "\uc9c4\ud589 \uc911",
     "\uc9c4\ud589\uc911",
     "\ubbf8\ubc30\ud3ec",
@@ -203,10 +202,8 @@ def _judge_heading(item: Evidence) -> Outcome | None:
 def said_by_heading(heading: str) -> Outcome | None:
     """A heading states an outcome where it says one of its subject."""
     lower = heading.lower()
-    unfinished = next((words for words in _UNFINISHED if words in lower), None)
-    if unfinished is not None:
-        # `Done / In progress / Next` is a heading over all of them, and says nothing
-        return None if judge(lower.replace(unfinished, " ")) is Outcome.COMPLETED else Outcome.PARTIAL
+    if "/" not in heading and any(words in lower for words in _UNFINISHED):
+        return Outcome.PARTIAL  # `Done / In progress / Next` stands over all of them
     tail = _TAIL.search(heading)
     return judge(tail[1]) if tail and is_status_alone(tail[1], 3) else None
 

@@ -106,7 +106,7 @@ PHRASES_OF_KNOWLEDGE: dict[Topic, str] = {
         erreurs à éviter; limitaciones; limitações; pontos de atenção; не делать; уроки; 遗留问题; 已知限制;
         教训; 经验教训; 踩坑; 避坑; 警告; 待解决问题; 懸念; 懸念点; 既知の不具合; 不具合; 주의사항;
         알려진 버그; 문제점; 교훈; things to know; before you touch; will surprise you; known open issues;
-        known open bugs; carried into next session; out of scope; hors périmètre; fuera de alcance;
+        known open bugs; carried into next session; =out of scope; hors périmètre; fuera de alcance;
         не трогать; stolperfalle; feste regeln; piège; ostrzeżenia; znane problemy; pułapki;
         bilinen sorunlar; bilinen sınırlamalar; sorunlar; uyarılar; lưu ý; rủi ro; 陷阱; 绝对红线; 红线;
         守るべきこと; 禁じ手; 潜在課題; 未修的问题; 未修的問題; =wichtig; =importante; trampas;

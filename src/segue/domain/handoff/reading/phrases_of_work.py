@@ -40,7 +40,7 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         improvements needed; enhancements; carry forward; carry list; carryover; open items; open tasks;
         open work; open issues to fix; outstanding; outstanding work; what needs to be done;
         needs to be done; what needs immediate attention; needs attention; what to do; what you need to do;
-        files to modify; files to create; files to change; files to edit; files to update; files to touch;
+        files to modify; files to create; files to change; files to edit; files =to update; files to touch;
         to implement; what to implement; to be implemented; to be done; specific todos; build order next;
         first actions; first steps; first thing; first things; =then; =after; after that; =soon;
         required fix; fix direction; required to activate; to submit; what to check; what to uat; to verify;
@@ -72,29 +72,29 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         할 일; 예정; 미완료; 진행 중; 진행중; 이어가기; 권장 순서; 처리해야; 수정 방법; 해결 방법;
         수정 대상 파일; nice to have; nice to haves; critical path; stretch goals; wish list; wishlist;
         ideas for later; future plans; future tasks; future ideas; what to build next; things to do;
-        things left; leftovers; loose ends; open threads; tasks remaining; tasks left; items remaining;
+        things left; leftovers; =loose ends; open threads; tasks remaining; tasks left; items remaining;
         outstanding items; outstanding tasks; on deck; coming up; coming next; to be continued;
         continue from here; continue here; continuation plan; where to continue; where to pick up;
-        picking up; picking this up; when you resume; when resuming; resume steps; first task; first move;
+        picking up; picking this up; when you resume; when resuming; resume steps; =first task; first move;
         action plan; plan of action; =plan; =the plan; attack plan; recommended sequence; recommended path;
         recommended plan; suggested order; suggested plan; suggested tasks; proposed plan; proposed work;
-        proposed tasks; required work; required changes; must do; must fix; needs doing; need to do;
+        proposed tasks; required work; =required changes; must do; must fix; needs doing; need to do;
         still missing; what is missing; whats missing; what is not done; missing pieces; what remains;
         what still needs; pending review; pending verification; pending deployment; pending manual;
-        manual steps; manual actions; operator actions; post merge; after merge; after merging;
+        =manual steps; manual actions; operator actions; =post merge; =after merge; =after merging;
         after deploy; after deployment; after approval; after completion; after landing; once merged;
         before release; before launch; before deploy; pre launch; launch checklist; release checklist;
         nächste aufgaben; was noch fehlt; was fehlt; offene aufgaben; offene todos; wie es weitergeht;
-        ce qui reste; travail restant; à suivre; lo que falta; qué falta; o que falta; falta fazer;
+        ce qui reste; travail restant; =à suivre; lo que falta; qué falta; o que falta; falta fazer;
         tarefas pendentes; что осталось; что нужно сделать; нужно сделать; 待完成; 待做; 后续工作; 后续计划;
         下阶段; 剩余工作; 优先事项; 残タスク; 未対応; 今後の課題; 다음 단계; 다음 작업; 해야 할 일; 향후;
         후속; planned features; future features; post mvp; still owes; still owed; required tests;
         work after; changes needed; fixes needed; work needed; patches needed; implementation path;
-        priority order; first action; recommended first; optimization opportunities; opportunities;
-        functions to update; to update; to fold in; =investigate; =steps; investigation steps;
-        testing steps; fix options; =resume; resume pointer; decision point; future areas; não foi feito;
+        priority order; =first action; recommended first; optimization =opportunities; =opportunities;
+        functions =to update; =to update; =investigate; =steps; investigation steps; testing steps;
+        fix options; =resume; resume pointer; decision point; future areas; não foi feito;
         o que não foi feito; non è stato fatto; na pas été fait; no se hizo; que falta; cómo continuar;
-        archivos a crear; archivos a tocar; a crear; a corto plazo; esta semana; próximas semanas;
+        archivos a crear; archivos a tocar; a crear; a corto plazo; =esta semana; próximas semanas;
         prioritats; tasques pendents; propera sessió; не доделано; незавершённое; незавершенное;
         следующий этап; первые шаги; требует ручного; yapılacaklar; kalan; sonraki adımlar; sonraki;
         yüksek öncelik; orta öncelik; düşük öncelik; do zrobienia; następne kroki; zaległości; pozostało;
@@ -119,7 +119,7 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         bug fixes; bugs fixed; issues fixed; issues resolved; resolved issues; problems solved; resolved;
         fixed findings; implemented; =implementation; implementation summary; solution implemented;
         =solution; summary; executive summary; session summary; work summary; results summary;
-        quick summary; closing summary; tldr; tl dr; bottom line; recap; recap last session; snapshot;
+        quick summary; closing summary; tldr; tl dr; bottom line; recap; recap =last session; snapshot;
         =overview; changes; changes made; code changes; recent changes; key changes; change summary;
         changelog; change log; completion notes; recent actions; completion summary; codebase updates;
         updates made; =updates; new features; features implemented; features added; features completed;
@@ -148,8 +148,8 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         delivered this session; shipped this session; fixed this session; resolved this session;
         changes this session; changes in this session; changes delivered; already done; already implemented;
         already completed; already built; merged prs; merged pull requests; prs merged; summary of work;
-        summary of changes; work accomplished; session recap; session completion; previous session;
-        last session; prior session; =the fix; root cause and fix; =resolution; fix details; erledigtes;
+        summary of changes; work accomplished; session recap; session completion; =previous session;
+        =last session; =prior session; =the fix; root cause and fix; =resolution; fix details; erledigtes;
         was erledigt wurde; travail effectué; travaux réalisés; modifications apportées; tareas realizadas;
         qué se hizo; lo que se hizo; cambios realizados; tarefas concluídas; o que mudou; сделанное;
         изменения; 完成事项; 完成情况; 本次完成; 本次修改; 修改内容; 变更内容; 更新内容; 改动清单; 已实现;
@@ -157,10 +157,10 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         수정 사항; 구현 내용; version log; recent refactoring; recent fixes; what is built; latest change;
         what exists and works; cosa abbiamo fatto; lo último que hicimos; otros cambios; закрыто;
         yapılanlar; tamamlananlar; düzeltmeler; zrobione; ukończone; đã hoàn thành; đã làm; hoàn thành;
-        已交付; 修复的; 已修; 新增功能; 끝났나; 완성된; behoben wurde; heute behoben; zuletzt gebaut;
-        ce qui a été ajouté; tâches terminées; que se arreglaron; lo que se cerró; sesiones anteriores;
-        foi entregue; correções; è stato fatto; correzioni applicate; correzioni; =chiuse; что готово;
-        已删除; 直したこと; 끝난 것; 한 것; hotfixes applied; =hotfixes; fixes made; merged and pushed
+        已交付; 新增功能; 끝났나; 완성된; behoben wurde; heute behoben; zuletzt gebaut; ce qui a été ajouté;
+        tâches terminées; que se arreglaron; lo que se cerró; sesiones anteriores; foi entregue; correções;
+        è stato fatto; correzioni applicate; correzioni; =chiuse; что готово; 已删除; 直したこと; 끝난 것;
+        hotfixes applied; =hotfixes; fixes made; merged and pushed; new tests; tests added; tests written
     """,
     Topic.CREATED: """
         files created; file created; created files; new files; key new files; files added; added files;
@@ -168,8 +168,7 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         generated files; deliverables; =created; =added; key files created; artifacts created; neue dateien;
         erstellte dateien; fichiers créés; archivos creados; arquivos criados; созданные файлы; новые файлы;
         新增文件; 已创建文件; 新建文件; 作成したファイル; 新規ファイル; 생성된 파일; docs created;
-        documents created; scripts created; tests created; tests added; new tests; new modules; new scripts;
-        files generated; artifacts generated
+        documents created; scripts created; new modules; new scripts; files generated; artifacts generated
     """,
     Topic.MODIFIED: """
         files modified; file modified; modified files; files updated; updated files; files edited;
@@ -190,7 +189,7 @@ PHRASES_OF_WORK: dict[Topic, str] = {
         files involved; code touched; modules touched; paths touched; changes by file; file by file;
         files created or changed; files created updated; files added modified; files modified added;
         files added or modified; new and modified files; new modified files; files changed this session;
-        git diff; git diff stat; 變更清單; 变更清单; 修改清单; fichiers importants modifiés;
+        =git diff; git diff stat; 變更清單; 变更清单; 修改清单; fichiers importants modifiés;
         documentos tocados; file modificati; 수정 파일
     """,
     Topic.CHECKS: """

@@ -124,14 +124,22 @@ class Scopes:
 
 def settle(outer: Topic | None, reading: Reading, *, own: bool = False) -> Topic:
     """The topic under a heading inside another section: a part of it, unless it clearly is its own."""
-    if (outer in STRONG or outer in topics.FILES) and not reading.strong and not reading.exact:
+    if (outer in STRONG or outer in topics.FILES) and not _is_sure(outer, reading):
         return outer
     if own and reading.exact and reading.topic is topics.CONTEXT:
         return reading.topic
     if outer is topics.NEXT and (
-        reading.topic in _SOFT_WHEN_AHEAD or (reading.topic is topics.DONE and not reading.strong)
+        reading.topic in _SOFT_WHEN_AHEAD
+        or (reading.topic is topics.DONE and not (reading.exact or reading.ends))
     ):
         return outer
     if outer in STRONG and reading.topic in SOFT:
         return outer
     return reading.topic
+
+
+def _is_sure(outer: Topic | None, reading: Reading) -> bool:
+    """A heading that only begins with a phrase may be a name, in a section on work: `Questions page`."""
+    if reading.exact or reading.strong:
+        return True
+    return reading.leads and outer is not topics.DONE and outer is not topics.NEXT

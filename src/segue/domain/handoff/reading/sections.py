@@ -210,7 +210,7 @@ class SectionReader:
         words = line.strip("*_ :\uff1a")
         if self._scopes.topic is topics.DONE:
             files_told(self._draft, self._text, start, end)
-        reading = read_introduction(words)
+        reading = read_introduction(words) if self._scopes.topic in _OPEN_SCOPES else read_label(words)
         if reading is None and tells_of_work(words):
             self._say(start, end)
         if reading or self._scopes.level == LABEL_LEVEL:
@@ -276,7 +276,7 @@ class SectionReader:
                 start = marker.end()
                 if marker[1] is not None:
                     checked = marker[1] in "xX"
-            if may_be_labelled and self._item_label(children, start, end):
+            if may_be_labelled and checked is None and self._item_label(children, start, end):
                 continue
             if topic is not None and end - start >= shortest:
                 add_statement(draft, text, topic, start, end, checked)
@@ -310,12 +310,16 @@ class SectionReader:
         if reading.topic is topics.STATUS:
             self._judge(words, first, last, reading)
             return False
+        if lists and read_label(label.name) is None:
+            self._other(label.start, lists[0][1], self._scopes.heading)
         self._scopes.push(reading.topic, label.name)
         if words:
             self._state(reading.topic, first, last, label.name)
         for _, _, _, items, _ in lists:
             self._list(items)
         self._scopes.pop()
+        if lists:
+            self._other(lists[-1][2], end, label.name)
         return True
 
     def _code(self, block: Block) -> None:

@@ -8,13 +8,13 @@ from typing import Final
 
 from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.commands import commands_in
-from segue.domain.handoff.reading.draft import Draft, Piece, cut
+from segue.domain.handoff.reading.draft import Draft, Piece, cut, is_none
 from segue.domain.handoff.reading.files import add_files, add_new_files
 from segue.domain.handoff.reading.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.reading.parts import PART_LABELS, parts_of
 from segue.domain.handoff.reading.paths import paths_in
 from segue.domain.handoff.reading.vocabulary import NOTHING_LONGEST, says_nothing
-from segue.domain.handoff.reading.words import DID
+from segue.domain.handoff.reading.words import DID, LIKE_ADJECTIVES
 
 _BOX: Final = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
 _MARK: Final = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
@@ -25,6 +25,10 @@ _FORBIDS: Final = re.compile(
     r"|\u7981\u6b62|\u52ff|\u26a0)",
     re.IGNORECASE,
 )
+_FORBIDS_A_STEP: Final = re.compile(
+    r"[*_]*(?:do\s+\**not|don['\u2019]?t|must\s+\**not)\**\s+(?!forget|lose sight)[a-z]", re.IGNORECASE
+)
+"""`Do not merge ...` among next steps; other words for it tell of work that is open: `Never tested`."""
 _FORBIDS_FIRST: Final = frozenset("dDnNaAmMbBwWcCgG\u043d\u041d\u4e0d\u7981\u52ff")
 """What `_FORBIDS` begins with, but for signs."""
 _FORBIDS_WIDE: Final = re.compile("\u7981\u6b62|\u4e0d\u8981|\uae08\uc9c0|\u5207\u52ff|\u6ce8\u610f")
@@ -39,19 +43,33 @@ _DONE_LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _WIDE_END: Final = r"[\s*`]*(?:[(\uff08][^()\uff08\uff09\n]{0,60}[)\uff09])?[\s.\u3002*]*$"
-_SAID_DONE: Final = re.compile("(?:済み?|しました|完了|已完成|완료|구현됨|수정됨|추가됨)" + _WIDE_END)
+_SAID_DONE: Final = re.compile(
+    "(?:済み|(?<![決経返救])済|しました|完了|已完成|완료|구현됨|수정됨|추가됨)" + _WIDE_END
+)
 _SAID_OPEN: Final = re.compile(
     "(?:未完成|未実装|未実施|未着手|未対応|要実装|未实现|尚未\\w{2,4}|미구현|미수정|미완료)" + _WIDE_END
 )
+_CONDITION: Final = re.compile("条件|조건|确认|確認|前に|之前|まで|까지")
 """How an item ends that says of its subject that it is done, or still open, where verbs stand last."""
 _BESIDE: Final = re.compile(
     r"(?:\*\*|__)(?:problem|issue|symptoms?|impact|effect|(?:root )?cause|before|previously|location|why"
-    r"|background|note|files?|commits?|prs?|branch|date|tests?|coverage|results?|target)\W{0,3}(?:\*\*|__)\W",
+    r"|background|note|files?|commits?|prs?|branch|date|tests?|coverage|results?|target)"
+    r"(?:(?:\*\*|__)[ \t]*:|:(?:\*\*|__))",
     re.IGNORECASE,
 )
 """Labels of what is said beside a piece of work: `**Impact:** ...`."""
+_BESIDE_AHEAD: Final = re.compile(
+    r"(?:\*\*|__)(?:impact|(?:root )?cause|background|location|files?|date)"
+    r"(?:(?:\*\*|__)[ \t]*:|:(?:\*\*|__))",
+    re.IGNORECASE,
+)
+"""The same beside work that is still to be done."""
 _BEFORE_VERBS: Final = frozenset(
     {"i", "we", "also", "successfully", "fully", "then", "have", "i've", "we've"}
+)
+_NO_OBJECT: Final = frozenset({"with", "on", "at", "by", "for", "nothing", "neither", "no", "as"})
+_ARTICLES: Final = frozenset(
+    {"the", "a", "an", "all", "both", "every", "each", "its", "our", "os", "as", "le", "la"}
 )
 _STRESS: Final = "*_"
 _STRESSED: Final = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:\*\*|__)[ \t]*[:\u2014\u2013-]?[ \t]*")
@@ -104,14 +122,15 @@ def add_statement(
         topic = rule(words, checked, marked)
     if topic not in _STATED:
         _add_named(draft, text, topic, _new(Piece, (words, start, start + size)))
-    elif size >= NOTHING_LONGEST or not says_nothing(words):
+    elif (size >= NOTHING_LONGEST or not says_nothing(words)) and not is_none(topic, words):
         parts = parts_of(topic, text, words, start, start + size) if "\n" in words else ()
         draft.take(topic, (words, start, start + size, parts))
 
 
 def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
     if topic in topics.FILES:
-        add_files(draft, text, topic, piece)
+        if not add_files(draft, text, topic, piece):
+            draft.others.append(("", piece))
     elif topic is topics.CHECKS:
         for command, parts in commands_in(text, piece.start, piece.end):
             draft.add(topic, command, parts)
@@ -168,7 +187,7 @@ def _said_last(words: str) -> bool | None:
     line = words[:_LONGEST_LINE].partition("\n")[0]
     if _SAID_OPEN.search(line):
         return False
-    return True if _SAID_DONE.search(line) else None
+    return True if _SAID_DONE.search(line) and not _CONDITION.search(line) else None
 
 
 def tells_of_work(words: str) -> bool:
@@ -180,15 +199,25 @@ def tells_of_work(words: str) -> bool:
         first = words[:1]
     if not first.isalpha():
         return False
-    word = words.partition(" ")[0].lower()
-    if word in _BEFORE_VERBS:
-        said = words[:_LONGEST_LEAD].lower().split()
-        word = next((each for each in said if each not in _BEFORE_VERBS), word)
-    return word.rstrip(",") in DID  # with a colon it is a label: `Updated: 2026-05-04`
+    word, _, rest = words.partition(" ")
+    word = word.lower()
+    while word in _BEFORE_VERBS and rest:
+        word, _, rest = rest.partition(" ")
+        word = word.lower()
+    word = word.rstrip(",")  # with a colon it is a label: `Updated: 2026-05-04`
+    if word in DID:
+        after = rest.partition(" ")[0].lower()
+        return after not in _NO_OBJECT and (word not in LIKE_ADJECTIVES or _is_object(after))
+    return False
+
+
+def _is_object(word: str) -> bool:
+    """True if what follows a participle shows that something was done to it: `Closed the issue`."""
+    return word in _ARTICLES or not word[:1].isalpha()
 
 
 def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
-    if words[0] in _STRESS and _BESIDE.match(words):
+    if checked is None and words[0] in _STRESS and _BESIDE.match(words) and not tells_of_work(words):
         return topics.CONTEXT
     return topics.NEXT if _is_done(words, checked, marked) is False else topics.DONE
 
@@ -200,10 +229,11 @@ def _of_tasks(words: str, checked: bool | None, marked: str) -> Topic:
 def _of_next(words: str, checked: bool | None, marked: str) -> Topic:
     if _is_blocked(words, checked):
         return topics.BLOCKERS
-    if words[0] in _STRESS and _BESIDE.match(words):
-        return topics.CONTEXT
-    if checked is None and not marked and _forbids(words):
-        return topics.GOTCHAS
+    if checked is None and not marked:
+        if words[0] in _STRESS and _BESIDE_AHEAD.match(words):
+            return topics.CONTEXT
+        if words[0] in "*_dDmM" and _FORBIDS_A_STEP.match(words):
+            return topics.GOTCHAS
     return _of_tasks(words, checked, marked)
 
 
@@ -227,10 +257,11 @@ def _of_context(words: str, checked: bool | None, marked: str) -> Topic:
         return topics.DONE if checked else topics.NEXT
     if "\u26a0" in marked or _forbids(words):
         return topics.GOTCHAS
-    if not words.isascii() and (said := _said_last(words)) is not None:
-        return topics.DONE if said else topics.NEXT
-    if not words.isascii() and ("\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120])):
-        return topics.GOTCHAS
+    if not words.isascii():
+        if "\u26a0" in words[:_LONGEST_LINE] or _FORBIDS_WIDE.search(words[:120]):
+            return topics.GOTCHAS
+        if (said := _said_last(words)) is not None:
+            return topics.DONE if said else topics.NEXT
     return topics.DONE if tells_of_work(words) else topics.CONTEXT
 
 

@@ -39,6 +39,9 @@ _LOOSE: Final = frozenset(
     }
 )
 _NUMBER: Final = frozenset("0123456789.-+eE%")
+_NAMES: Final = frozenset({"name", "task", "title", "id"})
+_RANKS: Final = frozenset({"high", "medium", "low", "critical", "urgent", "normal", "p0", "p1", "p2", "p3"})
+"""How urgent something is, not what is to be done."""
 _LIST_PARTS: Final = frozenset({"applies_to", "depends_on", "blocking_tasks"})
 
 
@@ -141,6 +144,14 @@ def _headline_of(item: Mapping) -> Piece | None:
     return _piece(found[best])
 
 
+def _name_of(item: Mapping) -> Piece | None:
+    """The name of an item that is described, too."""
+    for key, value in item:
+        if key.text.casefold() in _NAMES and isinstance(value, Scalar) and not value.is_null:
+            return _piece(value)
+    return None
+
+
 def _read_pair(draft: Draft, text: str, key: Scalar, value: Node, outer: Topic | None) -> None:
     reading = read_label(key.text)
     topic = _settle(outer, reading)
@@ -177,7 +188,7 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
         topic is None
         or topic in (topics.ASIDE, topics.WHOLE)
         or (topic is topics.CONTEXT and len(piece.text.split()) < 3)
-        or (topic is topics.NEXT and " " not in piece.text and piece.text.isascii())
+        or (topic is topics.NEXT and piece.text.lower() in _RANKS)
     ):
         draft.others.append((key.text, piece))
     elif topic is topics.STATUS:
@@ -270,8 +281,8 @@ def _joined(text: str, key: Scalar, value: Scalar) -> Piece:
 
 def _read_item(draft: Draft, text: str, topic: Topic | None, item: Node, key: Scalar) -> None:
     if isinstance(item, Scalar):
-        if not item.is_null and not _is_bare(item):
-            _read_list_scalar(draft, text, topic, item, key)
+        if not item.is_null:
+            _read_list_scalar(draft, text, None if _is_bare(item) else topic, item, key)
     elif isinstance(item, Mapping):
         _read_record(draft, text, topic, item, key)
     else:
@@ -328,6 +339,9 @@ def _read_record(draft: Draft, text: str, topic: Topic | None, item: Mapping, ke
                 draft.add(topic, _joined(text, name, value))
         return
     draft.add(topic, main, parts)
+    named = _name_of(item)
+    if named and named.start != main.start and not any(named == part for _, part in parts):
+        draft.others.append((key.text, named))
     _files_of_record(draft, text, topic, item)
 
 

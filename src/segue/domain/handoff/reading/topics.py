@@ -29,3 +29,5 @@ ASIDE: Final = Topic.ASIDE
 WHOLE: Final = Topic.WHOLE
 FILES: Final = frozenset({CREATED, MODIFIED, CHANGED})
 """Topics whose items name files."""
+MAY_BE_NONE: Final = frozenset({GOTCHAS, BLOCKERS, QUESTIONS, FAILED})
+"""Topics where it is often said that there is nothing to tell."""

@@ -36,12 +36,17 @@ _NOT: Final = frozenset(
         "inte",
     }
 )
+_NOT_YET: Final = ("未", "没", "沒", "待", "需", "需要", "计划", "計劃", "못", "안", "아직")
+"""What stands before a word for done in a script without spaces, and turns it round."""
 _NOTHING_LEAD: Final = re.compile(
-    r"\W*(?:(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s"
-    r"|(?:no|keine|aucune?|ning[uú]na?|nenhuma?|nessuna?)(?:\s(?:known|open|new|active|major|critical|current"
+    r"\W*(?:none|nothing|n/a|no changes|нет|keine|aucune?|ninguno|nenhum)[.;]\s", re.IGNORECASE
+)
+_NAMES_NONE: Final = re.compile(
+    r"[\W_]*(?:no|keine|aucune?|ning[uú]na?|nenhuma?|nessuna?)(?:\s(?:known|open|new|active|major|critical|current"
     r"|outstanding|remaining|other|further|offenen|bekannten))*\s(?:issues?|blockers?|questions?|problems?|risks?"
-    r"|bugs?|probleme|fragen|problèmes?|problemas?|problemi)(?:\s(?:at|this|time|currently|yet|remain|remaining"
-    r"|found|known|noted|identified|for|now|left|so|far|encountered|reported|noto|noti|attivo|attivi))*\W*$)",
+    r"|bugs?|probleme|fragen|problèmes?|problemas?|problemi|problema)(?:\s(?:at|this|time|currently|yet|remain"
+    r"|remaining|found|known|noted|identified|for|now|left|so|far|encountered|reported|noto|noti|attivo|attivi))*"
+    r"[\W_]*",
     re.IGNORECASE,
 )
 _LEAD_FIRST: Final = frozenset("nNkKaA\u043d\u041d")
@@ -51,6 +56,7 @@ _NOTHING_FIRST: Final = frozenset(case for word in NOTHING for case in (word[0],
 """What a word for nothing begins with, but for signs."""
 _VAGUE: Final = frozenset({Topic.WHOLE, Topic.STATUS, Topic.CONTEXT, Topic.ASIDE})
 """What says little: another phrase in the same heading says more."""
+_OPEN_OR_BAD: Final = frozenset({Topic.NEXT, Topic.GOTCHAS})
 _LEADS: Final = frozenset({Topic.GOTCHAS, Topic.BLOCKERS, Topic.QUESTIONS, Topic.FAILED, Topic.DECISIONS})
 """What a heading is about if it begins with one of its phrases: `Lessons from the first week`."""
 _ASKS: Final = re.compile(
@@ -59,6 +65,7 @@ _ASKS: Final = re.compile(
 """`The migration must:` before a list of what is to be done."""
 _LONGEST_HEADING: Final = 160
 _LONGEST_WORD_FOR_NOTHING: Final = 40
+_LONGEST_NO: Final = 80
 _RANK: Final = {topic: rank for rank, topic in enumerate(Topic)}
 
 
@@ -74,6 +81,10 @@ class Reading:
     """How many words of the heading the phrase covers."""
     strong: bool = True
     """True if that is half of them or more."""
+    leads: bool = False
+    """True if the heading begins with it: `Lessons from the first week`."""
+    ends: bool = False
+    """True if the heading ends with it: `Session 24 shipped`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,9 +121,11 @@ def _tables() -> _Tables:
             if not phrase:
                 continue
             whole.setdefault(phrase, topic)
+            if raw.strip().startswith("="):
+                continue
             if _UNSPACED.search(phrase):
                 unspaced.setdefault(phrase.replace(" ", ""), topic)
-            elif not raw.strip().startswith("="):
+            else:
                 within.setdefault(phrase, topic)
     for topic in Topic:
         whole[" ".join(words_of(topic.value))] = topic
@@ -199,7 +212,8 @@ def _before_whom(words: list[str], tables: _Tables) -> Reading | None:
     """`Warnings for the next session` are warnings."""
     at = words.index("for")
     whom = [word for word in words[at + 1 : at + 3] if word not in ("the", "your", "our")]
-    return _longest_phrase(words[:at], tables) if at and whom[:1] in (["next"], ["future"]) else None
+    found = _longest_phrase(words[:at], tables) if at and whom[:1] in (["next"], ["future"]) else None
+    return found if found and (found.topic in _LEADS or found.topic is Topic.CONTEXT) else None
 
 
 def _unspaced(squashed: str, tables: _Tables) -> Reading | None:
@@ -220,6 +234,8 @@ def _unspaced(squashed: str, tables: _Tables) -> Reading | None:
 
 def _unspaced_reading(squashed: str, phrase: str, topic: Topic) -> Reading:
     """What such a heading is about stands at its end: `manual generation is not implemented`."""
+    if topic is Topic.DONE and squashed[: squashed.find(phrase)].endswith(_NOT_YET):
+        topic = Topic.NEXT
     exact = len(phrase) * 2 >= len(squashed)
     strong = exact or (topic not in _VAGUE and squashed.endswith(phrase))
     return Reading(topic=topic, exact=exact, weight=max(1, len(phrase) // 2), strong=strong)
@@ -240,9 +256,19 @@ def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
         }
         if found:
             topic = Topic.TASKS if {Topic.DONE, Topic.NEXT} <= found else min(found, key=_RANK.__getitem__)
+            if topic in _OPEN_OR_BAD and _says_done_last(words, tables):
+                topic = Topic.DONE
             leads = topic in _LEADS and tables.within.get(" ".join(words[:size])) is topic
-            return Reading(topic=topic, exact=False, weight=size, strong=leads or size * 2 >= total)
+            ends = tables.within.get(words[-1]) is topic
+            strong = size * 2 >= total
+            return Reading(topic=topic, exact=False, weight=size, strong=strong, leads=leads, ends=ends)
     return None
+
+
+def _says_done_last(words: list[str], tables: _Tables) -> bool:
+    """`Flaky tests fixed` are fixed; `Tests to be fixed` are not."""
+    done = tables.within.get(words[-1]) is Topic.DONE and words[-1] in DONE_WORDS
+    return done and words[-2] not in _NOT and words[-2] not in ("be", "get", "to", "when", "until")
 
 
 def _leading_word(words: list[str], tables: _Tables) -> Reading | None:
@@ -255,8 +281,8 @@ def _leading_word(words: list[str], tables: _Tables) -> Reading | None:
 
 
 def _negated(topic: Topic, before: str) -> Topic:
-    """`Flagged but not fixed` is work ahead."""
-    return Topic.NEXT if topic is Topic.DONE and before in _NOT else topic
+    """`Flagged but not fixed` is work ahead, and so is `To be fixed`."""
+    return Topic.NEXT if topic is Topic.DONE and (before in _NOT or before == "be") else topic
 
 
 NOTHING_LONGEST: Final = 200
@@ -277,7 +303,17 @@ def says_nothing(text: str) -> bool:
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
     if words in NOTHING or not (words[:1].isalnum() or any(map(str.isalnum, words))):
         return True
-    return words[:1] in _LEAD_FIRST and _NOTHING_LEAD.match(words) is not None
+    return ("." in text or ";" in text) and _NOTHING_LEAD.match(text) is not None
+
+
+def names_none(text: str) -> bool:
+    """True for `No known issues.` where issues are asked for."""
+    return len(text) < _LONGEST_NO and _NAMES_NONE.fullmatch(text) is not None
+
+
+def has_no_spaces(text: str) -> bool:
+    """True if it is written in a script that puts no spaces between words."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
 
 
 @lru_cache(maxsize=2048)

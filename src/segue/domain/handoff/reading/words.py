@@ -93,7 +93,7 @@ DID = word_set(
     dropped eliminated enabled enforced established exposed extended extracted finished fixed formatted
     gated generalized generated hardened implemented improved increased initialized installed integrated
     introduced investigated isolated landed launched linked merged migrated mocked modified moved
-    normalized optimised optimized optimizing overhauled parametrized patched pinned ported promoted
+    normalized optimised optimized overhauled parametrized patched pinned ported promoted
     published pulled purged pushed reworked rebased rebuilt recorded redesigned reduced refactored
     refined registered released removed renamed reorganized repaired replaced resolved restored
     restructured reverted reviewed rewired rewrote routed scaffolded seeded shipped simplified split
@@ -108,6 +108,14 @@ DID = word_set(
     """
 )
 """Verbs that tell of work that was done, as the first word of an item."""
+
+LIKE_ADJECTIVES = word_set(
+    """
+    archived automated built cached closed cut deleted deprecated disabled dropped enabled exposed generated
+    isolated linked merged mocked pinned published registered released restored split tested
+    """
+)
+"""Those of them that as often say how something is: `Cached responses expire`."""
 
 NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
 """For `str.translate`: leaves nothing of an ASCII text but its letters and spaces."""
