@@ -43,36 +43,45 @@ _NOT_DONE: Final = re.compile(
     re.IGNORECASE,
 )
 _ISNT_DONE: Final = re.compile(
-    rf"(?:(?<=\bis)|(?<=\bare)|(?<=\bhas)|(?<=\bhave))n['\u2019]t\s+{_WORK}", re.IGNORECASE
+    rf"(?:(?<=\bis)|(?<=\bare)|(?<=\bhas)|(?<=\bhave))n't\s+{_WORK}", re.IGNORECASE
 )
 _DONE_CUES: Final = (("all ", _ALL_DONE), ("ready to ", _ALL_DONE))
 _OPEN_CUES: Final = (
     *(("still ", _STILL_OPEN), ("remain", _STILL_OPEN)),
-    *(("not", _NOT_DONE), ("n't", _ISNT_DONE), ("n\u2019t", _ISNT_DONE)),
+    *(("not", _NOT_DONE), ("n't ", _ISNT_DONE)),
 )
 """What such a sentence holds, found fast, and what it must look like from there."""
-_OPEN_ABROAD: Final = {
-    "nicht": re.compile(
-        r"(?<!war )(?<!waren )(?:noch )?nicht (?:fertig|begonnen|abgeschlossen|umgesetzt|implementiert"
-        r"|getestet"
-        r"|deployt|gemergt|zusammengef\u00fchrt|gepusht|erledigt)\b"
+_Phrases = tuple[tuple[str, re.Pattern[str]], ...]
+_OPEN_ABROAD: Final[_Phrases] = (
+    (
+        "nicht",
+        re.compile(
+            r"(?<!war )(?<!waren )(?:noch )?nicht (?:fertig|begonnen|abgeschlossen|umgesetzt|implementiert"
+            r"|getestet|deployt|gemergt|zusammengeführt|gepusht|erledigt)\b"
+        ),
     ),
-    "nichts ist": re.compile(
-        r"nichts ist (?:fertig|gepusht|gemergt|zusammengef\u00fchrt|committet|getestet)\b"
+    ("nichts ist", re.compile("nichts ist (?:fertig|gepusht|gemergt|zusammengeführt|committet|getestet)")),
+    (
+        "pas ",
+        re.compile(
+            "(?<!était )(?<!avait )pas (?:encore )?(?:fait|commencé|terminé|testé|implémenté|déployé|livré)"
+        ),
     ),
-    "pas ": re.compile(
-        "(?<!était )(?<!avait )pas (?:encore )?(?:fait|commencé|terminé|testé|implémenté|déployé|livré)"
+    ("restano aperte", re.compile("restano aperte")),
+    ("non ", re.compile(r"non (?:ancora )?(?:completat|finit|testat|iniziat)[oaie]\b")),
+    (" terminar", re.compile("(?:sin|por|falta) terminar")),
+    ("não ", re.compile("não (?:foi )?(?:concluíd|iniciad|testad|implementad)[oa]")),
+)
+_OPEN_IN_OTHER_SCRIPTS: Final[_Phrases] = (
+    ("не ", re.compile("не (?:сделан|завершен|начат|протестирован)")),
+    (
+        "未",
+        re.compile(
+            "未完成|未实现|未実装|未着手|未対応|仍未|尚未(?:完成|实现|实施|部署|测试|提交|开始|验证|合并|建立)"
+        ),
     ),
-    "apert": re.compile(r"restano aperte"),
-    "non ": re.compile(r"non (?:ancora )?(?:completat|finit|testat|iniziat)[oaie]\b"),
-    "terminar": re.compile(r"(?:sin|por|falta) terminar"),
-    "n\u00e3o ": re.compile(r"n\u00e3o (?:foi )?(?:conclu\u00edd|iniciad|testad|implementad)[oa]s?\b"),
-    "\u043d\u0435 ": re.compile("не (?:сделан|завершен|начат|протестирован)"),
-    "\u672a": re.compile(
-        "未完成|未实现|未実装|未着手|未対応|仍未|尚未(?:完成|实现|实施|部署|测试|提交|开始|验证|合并|建立)"
-    ),
-    "\ubbf8": re.compile("미수정|미구현|미완료|미배포"),
-}
+    ("미", re.compile("미수정|미구현|미완료|미배포")),
+)
 """Words that say by themselves that a part is open, below what they hold."""
 _NO_STATEMENT: Final = re.compile(
     r"\b(?:if|once|when|before|after|until|unless|whether|should|must|will|not|never|without|previous|earlier|last"
@@ -81,8 +90,8 @@ _NO_STATEMENT: Final = re.compile(
 )
 """What stands before such words where they are a condition, a negation, a quotation or old."""
 _BREAK: Final = (". ", "! ", "? ", "\n", "\u3002")
-_FIRST_PAGES: Final = 20_000
-_LAST_PAGE: Final = 5_000
+_FIRST_PAGES: Final = 6_000
+_LAST_PAGE: Final = 2_000
 _MOST: Final = 50
 """How often a cue is looked at."""
 _WEIGHT: Final = 2
@@ -116,9 +125,10 @@ def _found_open(page: str, lower: str) -> re.Match[str] | None:
     for cue, pattern in _OPEN_CUES:
         if found := _found(page, lower, cue, pattern):
             return found
-    if page.isascii() and " the " in lower:
-        return None
-    for stem, pattern in _OPEN_ABROAD.items():
+    others: _Phrases = () if page.isascii() else _OPEN_IN_OTHER_SCRIPTS
+    if " the " not in lower:
+        others = _OPEN_ABROAD + others
+    for stem, pattern in others:
         if stem in lower and (said := pattern.search(lower)):
             return said
     return None
@@ -129,7 +139,7 @@ def _found(page: str, lower: str, cue: str, pattern: re.Pattern[str]) -> re.Matc
     for _ in range(_MOST):
         if at < 0:
             return None
-        said = pattern.match(page, at)
+        said = pattern.match(page, at) if cue != "not" or lower[at + 3 : at + 4] in " *\n" else None
         if said and (cue[0] == "n" or not page[at - 1 : at].isalnum()) and _is_statement(page, at):
             return said
         at = lower.find(cue, at + len(cue))

@@ -297,7 +297,7 @@ class SectionReader:
 
     def _item_label(self, children: list[Block], start: int, end: int) -> bool:
         """`- **Done:** ...` in a list on the state of things: the label says what the item is."""
-        lists = [child for child in children if child[0] == LIST]
+        lists = [child for child in children if child[0] == LIST] if children else children
         found = label_of_item(self._text, start, end, lists[0][1] if lists else None)
         if found is None:
             return False
@@ -361,7 +361,7 @@ class SectionReader:
             self._state(topic, start, end, checked=checked)
         elif checked is not None:
             self._state(topics.TASKS, start, end, checked=checked)
-        elif self._scopes.heading and tells_of_work(self._text[start:end].lstrip()):
+        elif self._scopes.heading and tells_of_work(self._text[start : min(end, start + 200)].lstrip()):
             self._state(topics.DONE, start, end)
         else:
             self._other(start, end)
