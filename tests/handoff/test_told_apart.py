@@ -258,6 +258,7 @@ def test_lessons_are_told_of_whatever_follows_the_word() -> None:
         ("The offset was not committed on close.", None),
         ("Der Cache ist beim ersten Aufruf noch nicht warm.", None),
         ("修复了尚未登录用户访问首页时的错误。", None),
+        ("Wenn der Export nicht fertig ist, warten.", None),
     ],
 )
 def test_a_sentence_anywhere_may_say_how_the_work_ended(sentence: str, outcome: str | None) -> None:
@@ -309,6 +310,13 @@ def test_in_yaml_a_number_or_a_rank_is_no_statement() -> None:
     handoff = read(f"---\n{matter}---\n\n## Next steps\n- Draw them\n")
     assert steps(handoff) == ["Draw them"]
     assert traps(handoff) == ["Slow"]
+
+
+def test_in_yaml_a_list_of_files_that_names_none_is_kept() -> None:
+    handoff = read(
+        "what_was_done:\n  - Wrote it\nfiles_touched:\n  - the importer and its helpers\nnote: x\n"
+    )
+    assert "the importer and its helpers" in [section.text for section in handoff.other_sections]
 
 
 def test_in_yaml_what_is_told_says_more_than_a_name() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from segue.domain.handoff.model import Outcome
 from segue.domain.handoff.reading.draft import Evidence
+from segue.domain.handoff.reading.words import OPEN_WIDE
 
 _SUBJECTS: Final = (
     "task|mission|work|session|phase|stage|milestone|implementation|everything|story|stories|sprint|scope"
@@ -22,14 +23,14 @@ _STATED: Final = re.compile(
 _ENDS: Final = ("complete", "done", "finished", "accomplished")
 """What `_STATED` ends with."""
 _ALL_DONE: Final = re.compile(
-    r"all (?:merged|done|completed?|shipped|green|closed|landed)\b"
+    r"\b(?:all (?:merged|done|completed?|shipped|green|closed|landed)"
     r"|all (?:[\w#-]+ ){0,4}(?:tasks?|tests?|items?|steps?|phases?|issues?|failures?)(?: \([^()\n]{1,20}\))?"
     r" (?:are |were |have been )?(?:now )?(?:closed|completed?|done|finished|resolved|merged|shipped"
-    r"|delivered|fixed)\b|ready to (?:merge|ship|release)\b",
+    r"|delivered|fixed)|ready to (?:merge|ship|release))\b",
     re.IGNORECASE,
 )
 _STILL_OPEN: Final = re.compile(
-    r"(?:still\s+(?:\w+\s){0,2}?(?:open|require[sd]?)|(?:still|remain(?:s|ing)?)\s+(?:\w+\s){0,2}?(?:pending|blocked"
+    r"\b(?:still\s+(?:\w+\s){0,2}?(?:open|require[sd]?)|(?:still|remain(?:s|ing)?)\s+(?:\w+\s){0,2}?(?:pending|blocked"
     r"|incomplete|unfinished|unconfirmed|unverified|failing|broken|untested|missing))\b",
     re.IGNORECASE,
 )
@@ -45,7 +46,7 @@ _NOT_DONE: Final = re.compile(
 _ISNT_DONE: Final = re.compile(
     rf"(?:(?<=\bis)|(?<=\bare)|(?<=\bhas)|(?<=\bhave))n't\s+{_WORK}", re.IGNORECASE
 )
-_DONE_CUES: Final = (("all ", _ALL_DONE), ("ready to ", _ALL_DONE))
+_DONE_CUES: Final = ("all ", "ready to ")
 _OPEN_CUES: Final = (
     *(("still ", _STILL_OPEN), ("remain", _STILL_OPEN)),
     *(("not", _NOT_DONE), ("n't ", _ISNT_DONE)),
@@ -72,15 +73,11 @@ _OPEN_ABROAD: Final[_Phrases] = (
     (" terminar", re.compile("(?:sin|por|falta) terminar")),
     ("não ", re.compile("não (?:foi )?(?:concluíd|iniciad|testad|implementad)[oa]")),
 )
+_WIDE: Final = re.compile(f"{OPEN_WIDE}|仍未|尚未(?:完成|实现|实施|部署|测试|提交|开始|验证|合并|建立)")
 _OPEN_IN_OTHER_SCRIPTS: Final[_Phrases] = (
     ("не ", re.compile("не (?:сделан|завершен|начат|протестирован)")),
-    (
-        "未",
-        re.compile(
-            "未完成|未实现|未実装|未着手|未対応|仍未|尚未(?:完成|实现|实施|部署|测试|提交|开始|验证|合并|建立)"
-        ),
-    ),
-    ("미", re.compile("미수정|미구현|미완료|미배포")),
+    ("未", _WIDE),
+    ("미", _WIDE),
 )
 """Words that say by themselves that a part is open, below what they hold."""
 _NO_STATEMENT: Final = re.compile(
@@ -99,7 +96,7 @@ _WEIGHT: Final = 2
 
 
 def conclusion_of(text: str) -> Evidence | None:
-    """A sentence on the first pages or the last: that the work is done, or else that a part is open."""
+    """A sentence on the first pages or the last: the work is complete, a part is open, or all is done."""
     found = _conclusion_in(text, 0, min(len(text), _FIRST_PAGES))
     if found is None and len(text) > _FIRST_PAGES:
         found = _conclusion_in(text, max(_FIRST_PAGES, len(text) - _LAST_PAGE), len(text))
@@ -111,14 +108,15 @@ def _conclusion_in(text: str, start: int, end: int) -> Evidence | None:
     lower = page.lower()
     if len(lower) != len(page):  # a few letters become two: then only what is written small is found
         lower = page
-    outcome = Outcome.COMPLETED
-    said = _found_stated(page, lower)
-    if said is None:
-        outcome, said = Outcome.PARTIAL, _found_open(page, lower)
-    if said is None:
+    if said := _found_stated(page, lower):
         outcome = Outcome.COMPLETED
-        said = next((found for cue in _DONE_CUES if (found := _found(page, lower, *cue))), None)
-    return said and Evidence(outcome.value, start + said.start(), start + said.end(), _WEIGHT)
+    elif said := _found_open(page, lower):
+        outcome = Outcome.PARTIAL
+    elif said := _found_all_done(page, lower):
+        outcome = Outcome.COMPLETED
+    else:
+        return None
+    return Evidence(outcome.value, start + said.start(), start + said.end(), _WEIGHT)
 
 
 def _found_open(page: str, lower: str) -> re.Match[str] | None:
@@ -129,9 +127,15 @@ def _found_open(page: str, lower: str) -> re.Match[str] | None:
     if " the " not in lower:
         others = _OPEN_ABROAD + others
     for stem, pattern in others:
-        if stem in lower and (said := pattern.search(lower)):
-            return said
+        for said in pattern.finditer(lower) if stem in lower else ():
+            if _is_statement(page, said.start()):
+                return said
     return None
+
+
+def _found_all_done(page: str, lower: str) -> re.Match[str] | None:
+    found = (_found(page, lower, cue, _ALL_DONE) for cue in _DONE_CUES)
+    return next((said for said in found if said), None)
 
 
 def _found(page: str, lower: str, cue: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
@@ -139,8 +143,8 @@ def _found(page: str, lower: str, cue: str, pattern: re.Pattern[str]) -> re.Matc
     for _ in range(_MOST):
         if at < 0:
             return None
-        said = pattern.match(page, at) if cue != "not" or lower[at + 3 : at + 4] in " *\n" else None
-        if said and (cue[0] == "n" or not page[at - 1 : at].isalnum()) and _is_statement(page, at):
+        said = pattern.match(page, at)
+        if said and _is_statement(page, at):
             return said
         at = lower.find(cue, at + len(cue))
     return None

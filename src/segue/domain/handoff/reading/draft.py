@@ -45,9 +45,13 @@ class Evidence(NamedTuple):
     """How much they count: a `status` key more than a word in a title."""
 
 
-def is_none(topic: Topic, words: str) -> bool:
-    """True for `No known issues.` under Known issues."""
-    return topic in topics.MAY_BE_NONE and words[:1] in "nNkKaA_(" and names_none(words)
+def says_something(topic: Topic, words: str) -> bool:
+    """False for `None.`, and for `No known issues.` under Known issues."""
+    if len(words) >= NOTHING_LONGEST:
+        return True
+    if says_nothing(words):
+        return False
+    return topic not in topics.MAY_BE_NONE or not names_none(words)
 
 
 _new: Final = tuple.__new__
@@ -70,7 +74,7 @@ class Draft:
     def add(self, topic: Topic, whole: Piece, parts: Parts = ()) -> None:
         """One more statement, unless it says nothing."""
         words, start, end = whole
-        if words and (len(words) >= NOTHING_LONGEST or not says_nothing(words)) and not is_none(topic, words):
+        if words and says_something(topic, words):
             self.take(topic, (words, start, end, parts))
 
     def take(self, topic: Topic, statement: Statement) -> None:

@@ -105,6 +105,12 @@ def add_files(draft: Draft, text: str, topic: Topic, piece: Piece) -> bool:
     return True
 
 
+def add_files_or_rest(draft: Draft, text: str, topic: Topic, piece: Piece, heading: str = "") -> None:
+    """The same; what names no file belongs to no field, and is kept."""
+    if not add_files(draft, text, topic, piece):
+        draft.others.append((heading, piece))
+
+
 def add_listed_files(draft: Draft, text: str, topic: Topic, start: int, end: int) -> None:
     """The files in a fence: `git status`, `git diff --stat`, a tree, or one path a line."""
     for begin, stop in lines_of(text, start, end):

@@ -15,7 +15,7 @@ _MAY_BE_BOLD: Final = "*_ \t"
 _LONGEST_PLAIN: Final = 80
 _PLAIN: Final = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
 _MOST_WORDS: Final = 7
-_MOST_LINES: Final = 1000
+MOST_LINES: Final = 1000
 _OPENS_A_LIST: Final = (":", "**", "\uff1a")
 _SIGN: Final = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
 _NUMBER: Final = re.compile(r"\n[ \t]*\d{1,2}[.)][ \t]+(?=\S)")
@@ -93,12 +93,12 @@ def listed_lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
     Each line may begin with a sign; or some are numbered, and go on with a list of before: `4. ...` right
     below a line of text begins none.
     """
-    if _SIGN.match(text, start, end) and text.count("\n", start, end) < _MOST_LINES:
+    if _SIGN.match(text, start, end) and text.count("\n", start, end) < MOST_LINES:
         lines = lines_of(text, start, end)
         if all(_SIGN.match(text, begin, stop) for begin, stop in lines):
             return [(begin, begin, stop) for begin, stop in lines]
-    marks = list(islice(_NUMBER.finditer(text, start, end), _MOST_LINES))
+    marks = list(islice(_NUMBER.finditer(text, start, end), MOST_LINES))
     if not marks or not (len(marks) > 1 or text[start : marks[0].start()].rstrip().endswith(_OPENS_A_LIST)):
         return []  # a line of prose may begin with a number, too
     ends = [*(mark.start() + 1 for mark in marks[1:]), end]
-    return [(mark.start() + 1, mark.end(), stop) for mark, stop in zip(marks, ends, strict=False)]
+    return [(mark.start() + 1, mark.end(), stop) for mark, stop in zip(marks, ends, strict=True)]

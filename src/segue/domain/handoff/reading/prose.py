@@ -10,16 +10,10 @@ from segue.domain.handoff.reading.draft import Draft, Piece, cut
 from segue.domain.handoff.reading.files import files_told
 from segue.domain.handoff.reading.notations import Topic
 from segue.domain.handoff.reading.sentences import sentences_in
-from segue.domain.handoff.reading.words import NO_LETTERS, word_set
+from segue.domain.handoff.reading.statements import tells_of_work
+from segue.domain.handoff.reading.words import DID, NO_LETTERS, word_set
 
-_VERBS: Final = (
-    "added|implemented|fixed|created|updated|removed|refactored|pushed|merged|deployed|migrated"
-    "|wrote|built|moved|replaced|renamed|"
-    "introduced|extracted|converted|completed|finished|resolved|configured|installed|upgraded"
-    "|rewrote|cleaned up|set up|wired|"
-    "integrated|documented|tested|verified|hardened|shipped|released|dropped|deleted|changed"
-    "|improved|optimised|optimized|enabled|disabled"
-)
+_VERBS: Final = "|".join(sorted(DID)) + "|set up"
 _CUES: Final[tuple[tuple[Topic, frozenset[str], re.Pattern[str]], ...]] = (
     (
         topics.BLOCKERS,
@@ -76,14 +70,12 @@ _CUES: Final[tuple[tuple[Topic, frozenset[str], re.Pattern[str]], ...]] = (
     ),
     (
         topics.DONE,
-        word_set(_VERBS, "|") - {"cleaned up", "set up"} | {"cleaned", "set"},
-        re.compile(
-            rf"^\W*(?:(?:i|we)(?:['\u2019]ve| have)? )?(?:also |successfully "
-            rf"|then )?(?:{_VERBS})\b|\b(?:has|have) been (?:{_VERBS})\b"
-        ),
+        DID | {"set"},
+        re.compile(rf"^\W*(?:(?:i|we) (?:also |then )?)?set up\b|\b(?:has|have) been (?:{_VERBS})\b"),
     ),
 )
-"""What a sentence must say to be taken, surest first; without one of the words, it does not say so."""
+"""What a sentence must say to be taken, surest first; without one of the words, it does not say so. One
+that begins with what was done is taken as an item is (`tells_of_work`)."""
 _ASKS: Final = re.compile(r"\?\W*$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CUE_WORDS: Final = frozenset().union(*(words for _, words, _ in _CUES))
@@ -116,4 +108,4 @@ def topic_of_sentence(sentence: str) -> Topic | None:
     for topic, known, cue in _CUES:
         if (asks and topic is topics.QUESTIONS) or (not known.isdisjoint(words) and cue.search(lower)):
             return topic
-    return None
+    return topics.DONE if tells_of_work(sentence) else None

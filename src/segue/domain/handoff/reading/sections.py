@@ -11,7 +11,7 @@ from segue.domain.handoff.reading.draft import Draft, cut, trimmed
 from segue.domain.handoff.reading.files import add_listed_files, files_told
 from segue.domain.handoff.reading.item_labels import label_of_item
 from segue.domain.handoff.reading.items import split_items
-from segue.domain.handoff.reading.labels import Label, bold_line, label_at, lines_of, listed_lines
+from segue.domain.handoff.reading.labels import MOST_LINES, Label, bold_line, label_at, lines_of, listed_lines
 from segue.domain.handoff.reading.markdown import (
     CODE,
     END_TAG,
@@ -50,7 +50,6 @@ from segue.domain.handoff.reading.vocabulary import (
 _MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
 _FOOTER: Final = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
 """A line that is all in italics says something about the document."""
-_MAX_LABELS: Final = 1000
 _LONGEST_STATUS: Final = 32
 _NEVER: Final = 1 << 62
 
@@ -193,7 +192,7 @@ class SectionReader:
         """A bold label at the begin of another line than the first, that says what follows."""
         if self._text.find("\n**", start, end) < 0:
             return None
-        for begin, stop in lines_of(self._text, start, end)[1:_MAX_LABELS]:
+        for begin, stop in lines_of(self._text, start, end)[1:MOST_LINES]:
             label = label_at(self._text, begin, stop)
             if label and label.bold and (reading := read_label(label.name)) and reading.exact:
                 return label
@@ -220,7 +219,7 @@ class SectionReader:
         """A paragraph made of `Label: text` lines; false if it is none."""
         text = self._text
         marks: list[Label] = []
-        for begin, stop in lines_of(text, start, end)[:_MAX_LABELS]:
+        for begin, stop in lines_of(text, start, end)[:MOST_LINES]:
             label = label_at(text, begin, stop)
             if label and (label.bold or read_label(label.name) or not marks):
                 marks.append(label)

@@ -8,13 +8,12 @@ from typing import Final
 
 from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.commands import commands_in
-from segue.domain.handoff.reading.draft import Draft, Piece, cut, is_none
-from segue.domain.handoff.reading.files import add_files, add_new_files
+from segue.domain.handoff.reading.draft import Draft, Piece, cut, says_something
+from segue.domain.handoff.reading.files import add_files_or_rest, add_new_files
 from segue.domain.handoff.reading.notations import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.reading.parts import PART_LABELS, parts_of
 from segue.domain.handoff.reading.paths import paths_in
-from segue.domain.handoff.reading.vocabulary import NOTHING_LONGEST, says_nothing
-from segue.domain.handoff.reading.words import DID, LIKE_ADJECTIVES
+from segue.domain.handoff.reading.words import DID, LIKE_ADJECTIVES, OPEN_WIDE
 
 _BOX: Final = re.compile(r"\[([ xX~/!-]|DONE|TODO|IN PROGRESS|PENDING|COMPLETED|OPEN)\][ \t]+")
 _MARK: Final = re.compile(f"[{DONE_MARKS}{OPEN_MARKS}{BAD_MARKS}\u26a0\U0001f449][\ufe0f\u200d]*[ \t]*")
@@ -46,26 +45,22 @@ _WIDE_END: Final = r"[\s*`]*(?:[(\uff08][^()\uff08\uff09\n]{0,60}[)\uff09])?[\s.
 _SAID_DONE: Final = re.compile(
     "(?:済み|(?<![決経返救])済|しました|完了|已完成|완료|구현됨|수정됨|추가됨)" + _WIDE_END
 )
-_SAID_OPEN: Final = re.compile(
-    "(?:未完成|未実装|未実施|未着手|未対応|要実装|未实现|尚未\\w{2,4}|미구현|미수정|미완료)" + _WIDE_END
-)
+_SAID_OPEN: Final = re.compile(rf"(?:{OPEN_WIDE}|要実装|尚未\w{{2,4}})" + _WIDE_END)
 _CONDITION: Final = re.compile("条件|조건|确认|確認|前に|之前|まで|까지")
 """How an item ends that says of its subject that it is done, or still open, where verbs stand last."""
+_LABEL: Final = r"(?:\*\*|__)(?:{})(?:(?:\*\*|__)[ \t]*:|:(?:\*\*|__))"
+_BESIDE_ALL: Final = r"impact|(?:root )?cause|background|location|files?|date"
 _BESIDE: Final = re.compile(
-    r"(?:\*\*|__)(?:problem|issue|symptoms?|impact|effect|(?:root )?cause|before|previously|location|why"
-    r"|background|note|files?|commits?|prs?|branch|date|tests?|coverage|results?|target)"
-    r"(?:(?:\*\*|__)[ \t]*:|:(?:\*\*|__))",
+    _LABEL.format(
+        _BESIDE_ALL + "|problem|issue|symptoms?|effect|before|previously|why|note|commits?|prs?|branch|tests?"
+        "|coverage|results?|target"
+    ),
     re.IGNORECASE,
 )
-"""Labels of what is said beside a piece of work: `**Impact:** ...`."""
-_BESIDE_AHEAD: Final = re.compile(
-    r"(?:\*\*|__)(?:impact|(?:root )?cause|background|location|files?|date)"
-    r"(?:(?:\*\*|__)[ \t]*:|:(?:\*\*|__))",
-    re.IGNORECASE,
-)
-"""The same beside work that is still to be done."""
+_BESIDE_AHEAD: Final = re.compile(_LABEL.format(_BESIDE_ALL), re.IGNORECASE)
+"""Labels of what is said beside a piece of work, done or to be done: `**Impact:** ...`."""
 _BEFORE_VERBS: Final = frozenset(
-    {"i", "we", "also", "successfully", "fully", "then", "have", "i've", "we've"}
+    {"i", "we", "also", "successfully", "fully", "then", "have", "i've", "we've", "i\u2019ve", "we\u2019ve"}
 )
 _NO_OBJECT: Final = frozenset({"with", "on", "at", "by", "for", "nothing", "neither", "no", "as"})
 _ARTICLES: Final = frozenset(
@@ -122,15 +117,14 @@ def add_statement(
         topic = rule(words, checked, marked)
     if topic not in _STATED:
         _add_named(draft, text, topic, _new(Piece, (words, start, start + size)))
-    elif (size >= NOTHING_LONGEST or not says_nothing(words)) and not is_none(topic, words):
+    elif says_something(topic, words):
         parts = parts_of(topic, text, words, start, start + size) if "\n" in words else ()
         draft.take(topic, (words, start, start + size, parts))
 
 
 def _add_named(draft: Draft, text: str, topic: Topic, piece: Piece) -> None:
     if topic in topics.FILES:
-        if not add_files(draft, text, topic, piece):
-            draft.others.append(("", piece))
+        add_files_or_rest(draft, text, topic, piece)
     elif topic is topics.CHECKS:
         for command, parts in commands_in(text, piece.start, piece.end):
             draft.add(topic, command, parts)

@@ -7,7 +7,7 @@ from typing import Final
 from segue.domain.handoff.reading import topics
 from segue.domain.handoff.reading.commands import is_command
 from segue.domain.handoff.reading.draft import TEXT_TOPICS, Draft, Evidence, Piece, Statement
-from segue.domain.handoff.reading.files import add_files
+from segue.domain.handoff.reading.files import add_files, add_files_or_rest
 from segue.domain.handoff.reading.items import split_items
 from segue.domain.handoff.reading.keys import HEADLINE_KEYS, OUTCOME_KEYS, PART_KEYS, STATUS_KEYS
 from segue.domain.handoff.reading.notations import Topic
@@ -197,7 +197,8 @@ def _read_scalar(draft: Draft, text: str, topic: Topic | None, key: Scalar, valu
     elif topic in TEXT_TOPICS:
         draft.add(topic, piece)
     elif topic in topics.FILES:
-        add_files(draft, text, topic, Piece(text[value.start : value.end], value.start, value.end))
+        whole = Piece(text[value.start : value.end], value.start, value.end)
+        add_files_or_rest(draft, text, topic, whole, key.text)
     elif topic is topics.CHECKS:
         _add_check(draft, piece, key)
     elif topic is topics.READING:
@@ -295,7 +296,8 @@ def _read_list_scalar(draft: Draft, text: str, topic: Topic | None, item: Scalar
     if topic is None or topic in (topics.ASIDE, topics.WHOLE):
         draft.others.append((key.text, _piece(item)))
     elif topic in topics.FILES:
-        add_files(draft, text, topic, Piece(text[item.start : item.end], item.start, item.end))
+        whole = Piece(text[item.start : item.end], item.start, item.end)
+        add_files_or_rest(draft, text, topic, whole, key.text)
     elif topic in (topics.READING, topics.TASKS, topics.STATUS, topics.CONTEXT, topics.NEXT):
         _add_marked(draft, text, topic, item)
     elif topic is topics.CHECKS:

@@ -36,6 +36,8 @@ _NOT: Final = frozenset(
         "inte",
     }
 )
+_AHEAD: Final = frozenset({"be", "get", "until"})
+"""What stands before a word for done where it is still to come."""
 _NOT_YET: Final = ("未", "没", "沒", "待", "需", "需要", "计划", "計劃", "못", "안", "아직")
 """What stands before a word for done in a script without spaces, and turns it round."""
 _NOTHING_LEAD: Final = re.compile(
@@ -66,6 +68,8 @@ _ASKS: Final = re.compile(
 _LONGEST_HEADING: Final = 160
 _LONGEST_WORD_FOR_NOTHING: Final = 40
 _LONGEST_NO: Final = 80
+_NONE_FIRST: Final = frozenset("nNkKaA_(*")
+"""What `_NAMES_NONE` begins with."""
 _RANK: Final = {topic: rank for rank, topic in enumerate(Topic)}
 
 
@@ -268,7 +272,7 @@ def _longest_phrase(words: list[str], tables: _Tables) -> Reading | None:
 def _says_done_last(words: list[str], tables: _Tables) -> bool:
     """`Flaky tests fixed` are fixed; `Tests to be fixed` are not."""
     done = tables.within.get(words[-1]) is Topic.DONE and words[-1] in DONE_WORDS
-    return done and words[-2] not in _NOT and words[-2] not in ("be", "get", "to", "when", "until")
+    return done and _negated(Topic.DONE, words[-2]) is Topic.DONE
 
 
 def _leading_word(words: list[str], tables: _Tables) -> Reading | None:
@@ -282,7 +286,7 @@ def _leading_word(words: list[str], tables: _Tables) -> Reading | None:
 
 def _negated(topic: Topic, before: str) -> Topic:
     """`Flagged but not fixed` is work ahead, and so is `To be fixed`."""
-    return Topic.NEXT if topic is Topic.DONE and (before in _NOT or before == "be") else topic
+    return Topic.NEXT if topic is Topic.DONE and (before in _NOT or before in _AHEAD) else topic
 
 
 NOTHING_LONGEST: Final = 200
@@ -308,7 +312,7 @@ def says_nothing(text: str) -> bool:
 
 def names_none(text: str) -> bool:
     """True for `No known issues.` where issues are asked for."""
-    return len(text) < _LONGEST_NO and _NAMES_NONE.fullmatch(text) is not None
+    return len(text) < _LONGEST_NO and text[0] in _NONE_FIRST and _NAMES_NONE.fullmatch(text) is not None
 
 
 def has_no_spaces(text: str) -> bool:

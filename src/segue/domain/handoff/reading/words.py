@@ -117,5 +117,8 @@ LIKE_ADJECTIVES = word_set(
 )
 """Those of them that as often say how something is: `Cached responses expire`."""
 
+OPEN_WIDE: Final = "未完成|未実装|未実施|未着手|未対応|未实现|미구현|미수정|미완료|미배포"
+"""Words that say that something is not done yet, where verbs stand last: a part of patterns."""
+
 NO_LETTERS: Final = "".join(c if c.isalpha() else " " for c in map(chr, range(128)))
 """For `str.translate`: leaves nothing of an ASCII text but its letters and spaces."""
