@@ -6,15 +6,12 @@ The user's own index is never touched: a copy of it is worked on, in a folder th
 from __future__ import annotations
 
 import os
-import shutil
-import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from segue.adapters.git.changes import read_changes
+from segue.adapters.git.index import list_untracked, look_at_everything, own_index
 from segue.adapters.git.lfs import settle_filtered
 from segue.adapters.git.repository import Repository, open_repository
 from segue.domain.errors import RepositoryError
@@ -24,7 +21,6 @@ from segue.domain.ledger.paths import EVERYWHERE
 MOST_COMMITS = 100_000
 """So many commits are known at most."""
 _IGNORED_BYTES = 16_000_000
-_LARGEST_INDEX = 1_000_000_000
 _GITLINK, _SYMLINK = "160000", "120000"
 
 
@@ -110,38 +106,16 @@ def _read_tree(repository: Repository, revision: str) -> _State:
     return state
 
 
-@contextmanager
-def own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
-    """The environment that makes git work on a copy of the index."""
-    with TemporaryDirectory(prefix="segue-index-") as folder:
-        index = Path(folder, "index")
-        original = repository.git_dir / "index"
-        try:
-            found = original.lstat()
-            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_INDEX:
-                raise RepositoryError(f"{original} is not an index that git wrote")
-            shutil.copyfile(original, index)
-            # By its age git knows which files may have changed in the same moment as it was written.
-            os.utime(index, ns=(found.st_atime_ns, found.st_mtime_ns))
-        except FileNotFoundError:
-            pass  # nothing was ever added: an index that is not there is an empty one
-        except OSError as error:
-            raise RepositoryError(f"cannot copy {original}: {error.strerror}") from error
-        yield {"GIT_INDEX_FILE": str(index)}
-
-
 def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
     """The files in the work tree; on the way, the copied index learns of all that is not ignored."""
     state = _State()
     for path in look_at_everything(repository, index):
         state.unseen[path] = "git is told to skip it (a sparse checkout)"
     repository.run("update-index", "-q", "--refresh", "--ignore-submodules", environment=index, may_fail=True)
-    others = repository.run("ls-files", "-z", "--others", "--exclude-standard", environment=index)
-    names = others.fields()
-    for name in names:
-        if name.endswith("/"):
-            state.unseen[name] = "it lies in a repository of its own"
-    _add_to_index(repository, index, (name for name in names if not name.endswith("/")))
+    others = list_untracked(repository, index)
+    for name in others.repositories:
+        state.unseen[name] = "it lies in a repository of its own"
+    _add_to_index(repository, index, others.files)
     tracked = repository.run("ls-files", "-z", "--stage", environment=index)
     for entry in tracked.fields():
         about, _, path = entry.partition("\t")
@@ -149,26 +123,8 @@ def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
     gone = repository.run("ls-files", "-z", "--deleted", environment=index)
     state.paths.difference_update(gone.fields())
     _note_ignored(repository, index, state)
-    state.is_whole = not (others.is_cut or tracked.is_cut or gone.is_cut)
+    state.is_whole = others.is_whole and not (tracked.is_cut or gone.is_cut)
     return state
-
-
-def look_at_everything(repository: Repository, index: Mapping[str, str]) -> list[str]:
-    """Files that git was told to take for unchanged are looked at all the same; gives those it skips."""
-    assumed: list[str] = []
-    skipped: list[str] = []
-    for entry in repository.run("ls-files", "-z", "-v", environment=index).fields():
-        letter, path = entry[:1], entry[2:]
-        if letter in "Ss":
-            skipped.append(path)
-        elif letter.islower():
-            assumed.append(path)
-    if assumed:
-        names = _joined(assumed)
-        repository.run(
-            "update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names, environment=index
-        )
-    return skipped
 
 
 def _add_to_index(repository: Repository, index: Mapping[str, str], names: Iterable[str]) -> None:
@@ -209,7 +165,3 @@ def _commits(repository: Repository, of: list[str]) -> tuple[tuple[str, ...], bo
     """The ids of commits, and whether these are all."""
     found = repository.run("rev-list", f"--max-count={MOST_COMMITS}", *of).text.decode("ascii").split()
     return tuple(found), len(found) < MOST_COMMITS
-
-
-def _joined(names: Iterable[str]) -> bytes:
-    return b"".join(os.fsencode(name) + b"\0" for name in names)

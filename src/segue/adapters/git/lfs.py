@@ -38,12 +38,13 @@ def settle_filtered(
 
 def filters_of(repository: Repository, paths: list[str], index: Mapping[str, str]) -> list[tuple[str, str]]:
     """The paths that have a filter, with its name."""
-    if not paths or not repository.has_filters:
+    filters = repository.configuration.filters
+    if not paths or not filters:
         return []
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     fields = repository.run("check-attr", "-z", "--stdin", "filter", stdin=names, environment=index).fields()
     triples = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
-    return [(path, value) for path, _, value in triples if value not in ("unspecified", "unset", "set", "")]
+    return [(path, value) for path, _, value in triples if value in filters]
 
 
 def _pointer(repository: Repository, old_id: str) -> str | None:

@@ -37,7 +37,8 @@ def merge_branch(repository: Repository, branch: str) -> str:
         asked = ("merge", "--quiet", "--no-stat", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-ff")
         message = f"Merge branch '{branch}'"
         repository.run(*asked, "-m", message, name, environment=identity(repository), may_fail=True)
-        unmerged = repository.run("diff", "--name-only", "-z", "--diff-filter=U").fields()
+        entries = repository.run("ls-files", "-z", "--unmerged").fields()
+        unmerged = list(dict.fromkeys(entry.partition("\t")[2] for entry in entries))
         if (repository.git_dir / "MERGE_HEAD").exists():
             repository.run("merge", "--abort")
         if unmerged:

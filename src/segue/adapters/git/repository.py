@@ -1,9 +1,13 @@
-"""Runs git on a repository that may be hostile: none of the programs that its configuration names is run.
+"""Runs git on a repository that may be hostile: no program that the repository names is run.
 
-A repository's own `.git/config` can name programs for many occasions: hooks, a file system monitor, external
-diffs, text converters, filters, signers, pagers, credential helpers, transports. Each is turned off, either
-for all commands here or by an option of the command. Filters have names of their own, so they are looked up
-first and emptied one by one. Git's own protection against repositories of other users stays on.
+Git never reads the repository's own configuration, but a snapshot of it that names no program
+(`configuration.py` says why and how). Only two commands see the real one, to find the repository and to list
+its settings; neither looks at content, and git's own protection against repositories of other users holds for
+them. For these two, and in case git invents a default, the settings below turn off what has a fixed name.
+
+A repository inside the work tree (a submodule, or one that an agent made) has a configuration of its own, which
+git obeys when it looks for changes in there. So no command here may look: each that compares the work tree is
+told `--ignore-submodules=dirty`, and neither `git add` nor `git diff` without two revisions is ever used.
 """
 
 from __future__ import annotations
@@ -16,17 +20,20 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from segue.adapters.git.configuration import Configuration, private_common_dir, read_configuration
 from segue.domain.errors import RepositoryError
 
 SECONDS = 120.0
 """How long one git command may take."""
 MOST_BYTES = 64_000_000
 """How much of one command's output is read."""
+MOST_SETTINGS = 4_000_000
+"""Bytes of configuration that are read; a longer one is refused."""
 _CHUNK = 1 << 16
 _SETTINGS: tuple[tuple[str, str], ...] = (
     ("core.fsmonitor", "false"),
@@ -106,19 +113,14 @@ class Repository:
     """Where its branches lie; all its worktrees have the same."""
     digest: str = "sha1"
     """How ids are made: `sha1` or `sha256`."""
-    filters: Mapping[str, str] = field(default_factory=dict)
-    """Settings that empty every filter and merge driver which the configuration names."""
+    configuration: Configuration
+    """What git is told of its configuration, as it was when the repository was opened."""
     seconds: float = SECONDS
     """How long one command may take."""
 
     def empty_id(self, kind: str) -> str:
         """The id of an empty `blob` or `tree`."""
         return hashlib.new(self.digest, f"{kind} 0\0".encode(), usedforsecurity=False).hexdigest()
-
-    @property
-    def has_filters(self) -> bool:
-        """Whether the configuration names a filter."""
-        return any(value.startswith("filter.") for value in self.filters.values())
 
     @property
     def prefix(self) -> str:
@@ -135,15 +137,8 @@ class Repository:
         may_fail: bool = False,
     ) -> Output:
         """What a git command prints, up to a limit; a command that fails raises, unless it may."""
-        parts: list[bytes] = []
-        size = 0
         with self.stream(*arguments, stdin=stdin, environment=environment, may_fail=may_fail) as chunks:
-            for chunk in chunks:
-                parts.append(chunk[: most_bytes - size])
-                size += len(chunk)
-                if size > most_bytes:
-                    return Output(text=b"".join(parts), is_cut=True)
-        return Output(text=b"".join(parts))
+            return _read(chunks, most_bytes)
 
     @contextmanager
     def stream(
@@ -154,9 +149,11 @@ class Repository:
         may_fail: bool = False,
     ) -> Iterator[Iterator[bytes]]:
         """The output of a git command, piece by piece; leaving early ends it."""
-        variables = {**self.filters, **(environment or {})}
-        with _running(self.top, arguments, stdin, variables, (self.seconds, may_fail)) as chunks:
-            yield chunks
+        here = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.top)}
+        with private_common_dir(self.common_dir, self.configuration) as ours:
+            variables = {**here, **ours, **(environment or {})}
+            with _running(self.top, arguments, stdin, variables, (self.seconds, may_fail)) as chunks:
+                yield chunks
 
 
 def run_git(folder: Path, *arguments: str) -> None:
@@ -186,15 +183,26 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
     top, git_dir = _two_folders(os.fsdecode(rest.removesuffix(b"\n")))
     if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(top)):
         raise RepositoryError(f"the repository at {folder} has its work tree elsewhere, at {top}")
-    found = Repository(
+    return Repository(
         top=top,
         folder=folder,
         git_dir=git_dir,
         common_dir=_common_dir(git_dir),
         digest=digest.decode("ascii"),
+        configuration=_take_snapshot(top, seconds),
         seconds=seconds,
     )
-    return replace(found, filters=_settings(_emptied_filters(found), start=len(_SETTINGS)))
+
+
+def _read(chunks: Iterator[bytes], most_bytes: int) -> Output:
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk[: most_bytes - size])
+        size += len(chunk)
+        if size > most_bytes:
+            return Output(text=b"".join(parts), is_cut=True)
+    return Output(text=b"".join(parts))
 
 
 def _two_folders(text: str) -> tuple[Path, Path]:
@@ -216,29 +224,22 @@ def _common_dir(git_dir: Path) -> Path:
     return Path(os.path.normpath(git_dir / os.fsdecode(named)))
 
 
-def _emptied_filters(repository: Repository) -> list[tuple[str, str]]:
-    """For every filter that is configured: no program, and no complaint about that."""
-    listed = repository.run("config", "--null", "--name-only", "--list").fields()
-    emptied: dict[str, str] = {}
-    for name in listed:
-        section, _, rest = name.partition(".")
-        driver, dot, key = rest.rpartition(".")
-        if not dot:
-            continue
-        if section == "filter" and key in ("clean", "smudge", "process"):
-            emptied[name] = ""
-            emptied[f"filter.{driver}.required"] = "false"
-        elif section == "merge" and key == "driver":
-            emptied[name] = "false"  # it fails, so what it would have merged is a conflict
-        elif section == "branch" and key == "mergeoptions":
-            emptied[name] = ""
-    return list(emptied.items())
+def _take_snapshot(top: Path, seconds: float) -> Configuration:
+    """The configuration as it is now; one that is too long to be read whole is refused."""
+    with _running(top, ("config", "--null", "--list"), None, {}, (seconds, False)) as chunks:
+        listed = _read(chunks, MOST_SETTINGS)
+    if listed.is_cut:
+        raise RepositoryError(
+            f"the git configuration of {top} is longer than {MOST_SETTINGS // 1_000_000} MB, so Segue does "
+            "not use it; `git config --list --show-origin` shows where it comes from"
+        )
+    return read_configuration(listed.fields())
 
 
-def _settings(pairs: Sequence[tuple[str, str]], *, start: int = 0) -> dict[str, str]:
-    """Settings as git takes them from its environment: no name can be taken for anything else there."""
-    found = {"GIT_CONFIG_COUNT": str(start + len(pairs))}
-    for at, (name, value) in enumerate(pairs, start):
+def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings as git takes them from its environment, where they go before those of any file."""
+    found = {"GIT_CONFIG_COUNT": str(len(pairs))}
+    for at, (name, value) in enumerate(pairs):
         found[f"GIT_CONFIG_KEY_{at}"] = name
         found[f"GIT_CONFIG_VALUE_{at}"] = value
     return found

@@ -11,16 +11,15 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkstemp
 
-from segue.adapters.git.evidence import look_at_everything, own_index
+from segue.adapters.git.index import add_everything, own_index
 from segue.adapters.git.repository import Repository
-from segue.domain.errors import RepositoryError
 
 _MARK = "Segue-Mark"
 _TIP = "refs/worktree/segue/tip"
 """The newest commit of ours in a worktree: what an agent resets or leaves behind is found by it."""
 _IDENTITY = ("Segue", "segue@localhost")
-_GITLINK = "160000"
 _LOCK_SECONDS = 1.0
 
 
@@ -93,9 +92,7 @@ def break_locks(repository: Repository, branch: str) -> None:
 
 def identity(repository: Repository) -> Mapping[str, str]:
     """Who commits: whoever git is set up for, else Segue."""
-    name = repository.run("config", "user.name", may_fail=True).text.strip()
-    mail = repository.run("config", "user.email", may_fail=True).text.strip()
-    if name and mail:
+    if repository.configuration.has_identity:
         return {}
     return {
         f"GIT_{role}_{part}": value
@@ -105,23 +102,9 @@ def identity(repository: Repository) -> Mapping[str, str]:
 
 
 def _write_tree(repository: Repository, index: Mapping[str, str]) -> str:
-    """All files that are not ignored; repositories that an agent made inside, and what git cannot read, are
-    left out."""
-    look_at_everything(repository, index)
-    known = _gitlinks(repository, index)
-    try:
-        repository.run("add", "--all", environment=index)
-    except RepositoryError:
-        repository.run("add", "--all", "--ignore-errors", environment=index, may_fail=True)
-    if nested := _gitlinks(repository, index) - known:
-        names = b"".join(os.fsencode(name) + b"\0" for name in sorted(nested))
-        repository.run("update-index", "--force-remove", "-z", "--stdin", stdin=names, environment=index)
+    """All files that are not ignored; repositories that an agent made inside are left out."""
+    add_everything(repository, index)
     return repository.run("write-tree", environment=index).text.decode("ascii").strip()
-
-
-def _gitlinks(repository: Repository, index: Mapping[str, str]) -> set[str]:
-    entries = repository.run("ls-files", "-z", "--stage", environment=index).fields()
-    return {entry.partition("\t")[2] for entry in entries if entry.startswith(_GITLINK)}
 
 
 def _commit_tree(repository: Repository, tree: str, parents: Sequence[str], message: str) -> str:
@@ -149,8 +132,11 @@ def _message_of(repository: Repository, commit: str) -> list[str]:
 
 
 def _replace_index(repository: Repository, index: Path) -> None:
-    fresh = repository.git_dir / "index.segue"
-    shutil.copyfile(index, fresh)
+    """A new file takes the place of the index: an agent may have put a link where ours would go."""
+    handle, name = mkstemp(prefix="index.segue.", dir=repository.git_dir)
+    with os.fdopen(handle, "wb") as fresh, index.open("rb") as source:
+        shutil.copyfileobj(source, fresh)
     found = index.stat()
-    os.utime(fresh, ns=(found.st_atime_ns, found.st_mtime_ns))
-    fresh.replace(repository.git_dir / "index")
+    Path(name).chmod(found.st_mode)
+    os.utime(name, ns=(found.st_atime_ns, found.st_mtime_ns))
+    Path(name).replace(repository.git_dir / "index")

@@ -276,7 +276,7 @@ def _notes(repository: Repository) -> tuple[str, ...]:
         notes.append(f"{files} not committed in {repository.top}: agents do not see that work")
     if has_submodules(repository):
         notes.append("its submodules are empty in the worktree: agents do not see them")
-    if repository.has_filters and _uses_lfs(repository):
+    if repository.configuration.filters and _uses_lfs(repository):
         notes.append("files in Git LFS are pointers in the worktree")
     return tuple(notes)
 

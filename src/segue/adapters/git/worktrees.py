@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from segue.adapters.git.repository import Repository, open_repository, run_git
@@ -66,10 +66,14 @@ def add_worktree(repository: Repository, folder: Path, branch: str, base: str) -
     """
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     asked = ("worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", _UNFINISHED)
+    (repository.common_dir / "worktrees").mkdir(exist_ok=True)
     if commit_of(repository, f"refs/heads/{branch}"):
         repository.run(*asked, str(folder), branch)
     else:
         repository.run(*asked, "--no-track", "-b", branch, str(folder), base)
+    _connect(repository, folder)
+    if text := repository.configuration.worktree_text:
+        (open_repository(folder).git_dir / "config.worktree").write_bytes(text)
     open_repository(folder).run("reset", "--hard", "--quiet")
     repository.run("worktree", "unlock", str(folder))
 
@@ -93,8 +97,7 @@ def open_worktree(repository: Repository, folder: Path) -> Repository:
     if not folder.is_dir():
         raise RepositoryError(f"there is no folder {folder}")
     found = _worktree_at(repository, folder)
-    if found is None:
-        repository.run("worktree", "repair", str(folder), may_fail=True)
+    if found is None and _connect(repository, folder):
         found = _worktree_at(repository, folder)
     if found is None:
         raise RepositoryError(
@@ -112,6 +115,8 @@ def remove_worktree(repository: Repository, folder: Path) -> None:
             Path(path).chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
     repository.run("worktree", "remove", "--force", "--force", str(folder), may_fail=True)
+    with suppress(OSError):  # others are there
+        (repository.common_dir / "worktrees").rmdir()
     if folder.exists():
         raise RepositoryError(f"{folder} could not be removed; remove it yourself")
 
@@ -125,6 +130,25 @@ def make_repository(folder: Path) -> None:
     """`git init`, and a commit of all that is there; safe to repeat."""
     run_git(folder, "init", "--quiet")
     begin_history(open_repository(folder), "Begin: what was there before Segue\n")
+
+
+def _connect(repository: Repository, folder: Path) -> bool:
+    """Make the `.git` of a worktree name its place in the repository; true if the repository knows it.
+
+    Git itself would write there the path of the common folder that it was given, which is a passing one of
+    ours; and its `worktree repair` would follow a link that an agent put there.
+    """
+    dot_git = folder / ".git"
+    named = {os.fsencode(path / ".git") for path in (folder, Path(os.path.realpath(folder)))}
+    for place in sorted((repository.common_dir / "worktrees").glob("*")):
+        backlink = place / "gitdir"
+        is_its = backlink.is_file() and backlink.read_bytes().removesuffix(b"\n") in named
+        if is_its and (dot_git.is_symlink() or not dot_git.is_dir()):
+            dot_git.unlink(missing_ok=True)
+            with dot_git.open("xb") as file:
+                file.write(b"gitdir: " + os.fsencode(os.path.realpath(place)) + b"\n")
+            return True
+    return False
 
 
 def _worktree_at(repository: Repository, folder: Path) -> Repository | None:
@@ -142,10 +166,15 @@ def _worktree_at(repository: Repository, folder: Path) -> Repository | None:
 
 def _checked_out_at(repository: Repository, branch: str) -> str | None:
     listed = repository.run("worktree", "list", "--porcelain", "-z").text
-    for entry in listed.split(b"\0\0"):
+    for at, entry in enumerate(listed.split(b"\0\0")):
         lines = os.fsdecode(entry).split("\0")
-        if f"branch refs/heads/{branch}" in lines:
+        if f"branch refs/heads/{branch}" not in lines:
+            continue
+        if at > 0:
             return lines[0].removeprefix("worktree ")
+        # The first is the main work tree; git takes the folder around our common folder for it.
+        if not repository.configuration.is_bare:
+            return str(repository.common_dir.parent)
     return None
 
 
