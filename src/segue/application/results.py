@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from segue.application.ports import Database
-from segue.application.workspaces import Workspaces
+from segue.application.workspaces import MergePreview, Workspaces
 from segue.domain.errors import IllegalMove, StepNotFound
 from segue.domain.pipeline import Pipeline, PipelineStatus
 from segue.domain.workspace import Workspace, WorkspaceKind
@@ -33,14 +33,13 @@ class Results:
             raise IllegalMove(f"step {step} of pipeline {pipeline_id} has not begun, so it changed nothing")
         return await self._workspaces.diff(workspace, found.base_mark, found.end_commit)
 
+    async def preview_merge(self, pipeline_id: int) -> MergePreview:
+        """What merging a pipeline would bring; nothing is changed."""
+        return await self._workspaces.preview_merge(await self._done(pipeline_id))
+
     async def merge(self, pipeline_id: int) -> str:
         """Merge what a pipeline made into what the user has checked out; gives the commit."""
-        pipeline, workspace = await self._opened(pipeline_id)
-        if pipeline.status is not PipelineStatus.DONE:
-            raise IllegalMove(
-                f"pipeline {pipeline_id} is {pipeline.status}; only what is done can be merged. The rest "
-                f"lies on the branch {workspace.branch or '(none)'}"
-            )
+        workspace = await self._done(pipeline_id)
         commit = await self._workspaces.merge(workspace)
         log.info("pipeline_merged", pipeline=pipeline_id, branch=workspace.branch, commit=commit)
         return commit
@@ -53,6 +52,15 @@ class Results:
         if workspace.kind is not WorkspaceKind.WORKTREE:
             raise IllegalMove(f"pipeline {pipeline_id} worked in place: there is nothing to clean up")
         await self._workspaces.remove(workspace)
+        return workspace
+
+    async def _done(self, pipeline_id: int) -> Workspace:
+        pipeline, workspace = await self._opened(pipeline_id)
+        if pipeline.status is not PipelineStatus.DONE:
+            raise IllegalMove(
+                f"pipeline {pipeline_id} is {pipeline.status}; only what is done can be merged. The rest "
+                f"lies on the branch {workspace.branch or '(none)'}"
+            )
         return workspace
 
     async def _opened(self, pipeline_id: int) -> tuple[Pipeline, Workspace]:

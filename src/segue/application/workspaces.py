@@ -34,6 +34,16 @@ class StepCommit:
     handoff_hash: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MergePreview:
+    """What a merge would bring, and what it would not."""
+
+    changed: tuple[str, ...]
+    """Every file that it changes, adds or removes."""
+    left_out: tuple[str, ...]
+    """Folders of the worktree that no commit holds: repositories of their own."""
+
+
 class Workspaces(Protocol):
     """Makes workspaces and looks into them. Every failure is a `SegueError` with one clear sentence."""
 
@@ -61,10 +71,14 @@ class Workspaces(Protocol):
         """The difference between two marks, or to the present state, as a patch."""
         ...
 
+    async def preview_merge(self, workspace: Workspace) -> MergePreview:
+        """What `merge` would change; nothing is changed yet."""
+        ...
+
     async def merge(self, workspace: Workspace) -> str:
         """Merge the branch into what the user has checked out; gives the new commit."""
         ...
 
     async def remove(self, workspace: Workspace) -> None:
-        """Remove a worktree; its branch and commits stay."""
+        """Remove a worktree; its branch and commits stay. Refused while something in it is in no commit."""
         ...

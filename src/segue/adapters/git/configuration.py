@@ -1,14 +1,14 @@
 """The configuration that Segue's git obeys: a snapshot of its own, with nothing in it that names a program.
 
-A repository's `.git/config` can name programs for many occasions, and under names that the repository invents
-(`filter.<any>.clean`). Looking for them and turning each off is a race: whoever can write that file can name a
-new one after the look. So git is not shown that file at all. The configuration is listed once; the settings
-that change how content and names are stored are copied into a file that Segue writes, and everything else is
-dropped: what is not in `_KEPT` does not exist for git, however it came there and whenever.
+A repository's `.git/config` can name programs for many occasions, and under names that the repository
+invents (`filter.<any>.clean`). Looking for them and turning each off is a race: whoever can write that file
+can name a new one after the look. So git is not shown that file at all. The configuration is listed once; the
+settings that change how content and names are stored are copied into a file that Segue writes, and everything
+else is dropped: what is not in `_KEPT` does not exist for git, however and whenever it came there.
 
 No option makes git ignore a repository's own configuration, but it reads that from `$GIT_COMMON_DIR/config`.
-So each command gets a common folder that only Segue's user can write to, for as long as it runs: our `config`,
-and links to the repository's objects, references and patterns. Hooks are not linked. `GIT_DIR` stays the
+So whoever opens a repository gets a common folder that only Segue's user can write to: our `config`, and
+links to the repository's objects, references and patterns. Hooks are not linked. `GIT_DIR` stays the
 repository's: its HEAD and index are real, and its `config.worktree` is not read, because our file does not
 enable `extensions.worktreeConfig`. The files of user and system are not read either: they are in the snapshot.
 """
@@ -16,11 +16,12 @@ enable `extensions.worktreeConfig`. The files of user and system are not read ei
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import shutil
+import weakref
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 _KEPT = frozenset(
     {
@@ -64,8 +65,8 @@ _KEPT = frozenset(
 _SPARSE = ("core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse")
 _TRUE = ("true", "yes", "on", "1")
 _LINKED = ("HEAD", "info", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
-_LINKED_ALWAYS = frozenset({"packed-refs", "shallow"})
-"""Files that git may make while a command runs; folders it would not make behind a link."""
+_LINKED_IF_THERE = frozenset({"logs", "reftable"})
+"""What git could not make behind a link to nothing, or takes for something if a link is there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,17 +115,19 @@ def read_configuration(listed: Iterable[str]) -> Configuration:
     )
 
 
-@contextmanager
-def private_common_dir(common_dir: Path, configuration: Configuration) -> Iterator[Mapping[str, str]]:
-    """The environment that makes git read our configuration in place of the repository's."""
-    with TemporaryDirectory(prefix="segue-git-") as folder:
+class PrivateCommonDir:
+    """A common folder with our configuration in place of the repository's; removed with this object."""
+
+    def __init__(self, common_dir: Path, configuration: Configuration) -> None:
+        folder = mkdtemp(prefix="segue-git-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         own = Path(folder, ".git")
-        own.mkdir(mode=0o700)
+        own.mkdir()
         (own / "config").write_bytes(configuration.text)
         for name in _LINKED:
-            if name in _LINKED_ALWAYS or os.path.lexists(common_dir / name):
-                (own / name).symlink_to(os.path.abspath(common_dir / name))
-        yield {
+            if name not in _LINKED_IF_THERE or os.path.lexists(common_dir / name):
+                (own / name).symlink_to(common_dir / name)
+        self.environment: Mapping[str, str] = {
             "GIT_COMMON_DIR": str(own),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_SYSTEM": os.devnull,

@@ -26,6 +26,14 @@ def count_changed(repository: Repository) -> int:
     return len(repository.run("status", *asked).fields())
 
 
+def changed_by(repository: Repository, branch: str) -> list[str]:
+    """The files that merging a branch would change; none where there is nothing to merge."""
+    name = f"refs/heads/{branch}"
+    if commit_of(repository, name) is None or head_of(repository) is None:
+        return []
+    return _changed(repository, name)
+
+
 def merge_branch(repository: Repository, branch: str) -> str:
     """Merge a branch into what is checked out; if that cannot be, everything is as before."""
     name = f"refs/heads/{branch}"
@@ -78,9 +86,11 @@ def _check_checkout(repository: Repository, branch: str, name: str) -> None:
 
 
 def _changed(repository: Repository, name: str, *kinds: str) -> list[str]:
-    return repository.run(
-        "diff", "--name-only", "-z", "--no-renames", *kinds, f"HEAD...{name}", "--"
-    ).fields()
+    asked = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *kinds, f"HEAD...{name}", "--")
+    found = repository.run(*asked)
+    if found.is_cut:
+        raise RepositoryError(f"{name} changes too many files to name them; merge it with `git merge {name}`")
+    return found.fields()
 
 
 def _is_there(repository: Repository, path: str) -> bool:

@@ -5,9 +5,9 @@ Git never reads the repository's own configuration, but a snapshot of it that na
 its settings; neither looks at content, and git's own protection against repositories of other users holds for
 them. For these two, and in case git invents a default, the settings below turn off what has a fixed name.
 
-A repository inside the work tree (a submodule, or one that an agent made) has a configuration of its own, which
-git obeys when it looks for changes in there. So no command here may look: each that compares the work tree is
-told `--ignore-submodules=dirty`, and neither `git add` nor `git diff` without two revisions is ever used.
+A repository inside the work tree (a submodule, or one that an agent made) has a configuration of its own,
+which git obeys when it looks for changes in there. So no command here may look: each that compares the work
+tree is told `--ignore-submodules=dirty`, and neither `git add` nor `git diff` without two revisions is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from segue.adapters.git.configuration import Configuration, private_common_dir, read_configuration
+from segue.adapters.git.configuration import Configuration, PrivateCommonDir, read_configuration
 from segue.domain.errors import RepositoryError
 
 SECONDS = 120.0
@@ -114,7 +114,9 @@ class Repository:
     digest: str = "sha1"
     """How ids are made: `sha1` or `sha256`."""
     configuration: Configuration
-    """What git is told of its configuration, as it was when the repository was opened."""
+    """What its configuration said when it was opened."""
+    private: PrivateCommonDir
+    """What makes git obey that, and not what the configuration says now."""
     seconds: float = SECONDS
     """How long one command may take."""
 
@@ -150,10 +152,9 @@ class Repository:
     ) -> Iterator[Iterator[bytes]]:
         """The output of a git command, piece by piece; leaving early ends it."""
         here = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.top)}
-        with private_common_dir(self.common_dir, self.configuration) as ours:
-            variables = {**here, **ours, **(environment or {})}
-            with _running(self.top, arguments, stdin, variables, (self.seconds, may_fail)) as chunks:
-                yield chunks
+        variables = {**here, **self.private.environment, **(environment or {})}
+        with _running(self.top, arguments, stdin, variables, (self.seconds, may_fail)) as chunks:
+            yield chunks
 
 
 def run_git(folder: Path, *arguments: str) -> None:
@@ -183,13 +184,15 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
     top, git_dir = _two_folders(os.fsdecode(rest.removesuffix(b"\n")))
     if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(top)):
         raise RepositoryError(f"the repository at {folder} has its work tree elsewhere, at {top}")
+    common_dir, configuration = _common_dir(git_dir), _take_snapshot(top, seconds)
     return Repository(
         top=top,
         folder=folder,
         git_dir=git_dir,
-        common_dir=_common_dir(git_dir),
+        common_dir=common_dir,
         digest=digest.decode("ascii"),
-        configuration=_take_snapshot(top, seconds),
+        configuration=configuration,
+        private=PrivateCommonDir(common_dir, configuration),
         seconds=seconds,
     )
 

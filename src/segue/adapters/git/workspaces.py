@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 from segue.adapters.git.evidence import collect_evidence
-from segue.adapters.git.merging import count_changed, merge_branch
+from segue.adapters.git.index import nested_repositories
+from segue.adapters.git.merging import changed_by, count_changed, merge_branch
 from segue.adapters.git.repository import Repository, open_repository
 from segue.adapters.git.states import commit_state, head_of, mark_state
 from segue.adapters.git.worktrees import (
@@ -22,7 +23,7 @@ from segue.adapters.git.worktrees import (
     remove_worktree,
     taking_turns,
 )
-from segue.application.workspaces import StepCommit, WorkspaceRequest
+from segue.application.workspaces import MergePreview, StepCommit, WorkspaceRequest
 from segue.domain.errors import RepositoryError
 from segue.domain.ledger.evidence import Evidence
 from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind, branch_name
@@ -78,6 +79,12 @@ class GitWorkspaces:
         if workspace.repository is None or since is None:
             raise RepositoryError(f"{workspace.path} is not in a git repository, so there is no diff")
         return await asyncio.to_thread(self._diff, workspace, since, until)
+
+    async def preview_merge(self, workspace: Workspace) -> MergePreview:
+        """What merging the branch would change, and the repositories inside that are not part of it."""
+        if workspace.repository is None or workspace.branch is None:
+            return MergePreview(changed=(), left_out=())
+        return await asyncio.to_thread(self._preview, workspace, workspace.branch)
 
     async def merge(self, workspace: Workspace) -> str:
         """Merge the branch into what the user has checked out."""
@@ -196,6 +203,12 @@ class GitWorkspaces:
         cut = "\n(the rest is left out)\n" if output.is_cut else ""
         return output.text.decode("utf-8", "replace") + cut
 
+    def _preview(self, workspace: Workspace, branch: str) -> MergePreview:
+        repository = open_repository(Path(workspace.repository or ""))
+        made = find_worktree(repository, self._place_of(workspace))
+        inside = nested_repositories(made) if made else []
+        return MergePreview(changed=tuple(changed_by(repository, branch)), left_out=tuple(inside))
+
     def _merge(self, top: Path, branch: str) -> str:
         with taking_turns(top, self._locks):
             return merge_branch(open_repository(top), branch)
@@ -208,6 +221,11 @@ class GitWorkspaces:
             if place.is_dir():
                 made = open_worktree(repository, place)
                 commit_state(made, workspace.branch or "", "Keep what was not committed\n", None)
+                if inside := nested_repositories(made):
+                    raise RepositoryError(
+                        f"{place} was not removed: {', '.join(inside[:5])} in it is a repository of its own, "
+                        "whose files are in no commit of this one; move or delete it, then clean up again"
+                    )
             remove_worktree(repository, place)
 
 

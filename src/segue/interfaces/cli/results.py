@@ -12,6 +12,9 @@ from segue.interfaces.cli.parts import parts_of
 from segue.interfaces.cli.pipelines import Id
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from segue.application.workspaces import MergePreview
     from segue.domain.workspace import Workspace
 
 
@@ -48,15 +51,32 @@ def diff(
 
 
 def merge(context: typer.Context, pipeline_id: Id) -> None:
-    """Merge what a pipeline made into what you have checked out; a conflict changes nothing."""
+    """Merge what a pipeline made into what you have checked out; a conflict changes nothing.
+
+    Files that make programs run (hooks, CI, settings of Segue and of agents) are named first."""
 
     async def act() -> str:
         parts = parts_of(context)
         async with parts.open(parts.settings()) as segue:
+            _tell(await segue.results.preview_merge(pipeline_id))
             return await segue.results.merge(pipeline_id)
 
     commit = asyncio.run(act())[:12]
     typer.echo(f"merged as {commit}; `segue pipelines clean {pipeline_id}` removes its worktree")
+
+
+def _tell(preview: MergePreview) -> None:
+    """What a person should know before the merge."""
+    from segue.domain.program_files import program_files
+    from segue.interfaces.cli.output import printable
+
+    def listed(names: Iterable[str]) -> str:
+        return ", ".join(printable(name).replace("\n", "\ufffd") for name in names)
+
+    if running := program_files(preview.changed):
+        typer.echo(f"This changes files that run programs: {listed(running)}")
+    if preview.left_out:
+        typer.echo(f"This leaves out repositories inside the worktree: {listed(preview.left_out)}")
 
 
 def clean(context: typer.Context, pipeline_id: Id) -> None:
