@@ -68,40 +68,6 @@ async def test_any_name_of_the_repository(tmp_path: Path, name: str) -> None:
 
 # Programs that the repository names
 
-TRAPS: dict[str, tuple[dict[str, str], str]] = {
-    "file system monitor": ({"core.fsmonitor": "PROGRAM"}, ""),
-    "smudge filter": ({"filter.x.smudge": "PROGRAM", "filter.x.clean": "PROGRAM"}, "*.md filter=x\n"),
-    "required filter": ({"filter.x.smudge": "PROGRAM", "filter.x.required": "true"}, "*.md filter=x\n"),
-    "filter process": ({"filter.x.process": "PROGRAM"}, "*.md filter=x\n"),
-    "external diff": ({"diff.external": "PROGRAM", "diff.x.textconv": "PROGRAM"}, "* diff=x\n"),
-    "signer": ({"commit.gpgSign": "true", "gpg.program": "PROGRAM"}, ""),
-    "merge driver": ({"merge.x.driver": "PROGRAM %A"}, "* merge=x\n"),
-    "editor": ({"core.editor": "PROGRAM", "sequence.editor": "PROGRAM"}, ""),
-    "merge options": ({"branch.main.mergeOptions": "--squash"}, ""),
-    "settings of worktrees alone": ({"includeIf.gitdir:**/worktrees/**.path": "INCLUDED"}, "*.md filter=y\n"),
-    "settings of our branches alone": ({"includeIf.onbranch:segue/**.path": "INCLUDED"}, "*.md filter=y\n"),
-    "alternate references": ({"core.alternateRefsCommand": "PROGRAM"}, ""),
-    "prefixes": ({"diff.noprefix": "true", "diff.orderFile": "missing", "color.ui": "always"}, ""),
-}
-
-
-@pytest.mark.parametrize("name", TRAPS)
-async def test_no_program_of_the_configuration_runs(
-    tmp_path: Path, flow: Flow, program: str, marker: Path, name: str
-) -> None:
-    settings, attributes = TRAPS[name]
-    write(flow.repo, {".gitattributes": attributes, "trap.md": "trap\n"})
-    commit(flow.repo)
-    (tmp_path / "included").write_text(f'[filter "y"]\n\tsmudge = {program}\n\tclean = {program}\n')
-    for key, value in settings.items():
-        filled = value.replace("PROGRAM", program).replace("INCLUDED", str(tmp_path / "included"))
-        git(flow.repo, "config", key, filled)
-    evidence, _ = await flow.whole(change)
-    assert kinds(evidence) == {"a.txt": MODIFIED, "new.txt": ADDED}
-    assert not marker.exists(), marker.read_text()
-    assert (flow.repo / "new.txt").exists()
-    assert not git(flow.repo, "diff", "--cached", "--no-ext-diff", "--name-only")
-
 
 async def test_a_merge_driver_is_a_conflict_and_never_runs(flow: Flow, program: str, marker: Path) -> None:
     write(flow.repo, {".gitattributes": "* merge=x\n"})
@@ -116,40 +82,6 @@ async def test_a_merge_driver_is_a_conflict_and_never_runs(flow: Flow, program: 
     assert not marker.exists(), marker.read_text()
     assert (flow.repo / "a.txt").read_text() == "mine\n"
     assert (git(flow.repo, "rev-parse", "HEAD"), git(flow.repo, "status", "--porcelain")) == (head, "")
-
-
-@pytest.mark.parametrize("where", ["hooks", "hooksPath"])
-async def test_no_hook_runs_or_hinders(
-    tmp_path: Path, flow: Flow, program: str, marker: Path, where: str
-) -> None:
-    hooks = flow.repo / ".git/hooks" if where == "hooks" else tmp_path / "hooks"
-    hooks.mkdir(exist_ok=True)
-    names = "pre-commit post-checkout post-commit prepare-commit-msg commit-msg reference-transaction"
-    for hook in f"{names} pre-merge-commit post-merge post-index-change post-rewrite".split():
-        (hooks / hook).symlink_to(program)
-    if where == "hooksPath":
-        git(flow.repo, "config", "core.hooksPath", str(hooks))
-    evidence, _ = await flow.whole(change)
-    assert kinds(evidence) == {"a.txt": MODIFIED, "new.txt": ADDED}
-    assert not marker.exists(), marker.read_text()
-    run(flow.repo, "git", "branch", "other")
-    assert marker.exists(), "the trap does not work, so the test shows nothing"
-
-
-async def test_nothing_runs_in_a_submodule(tmp_path: Path, flow: Flow, program: str, marker: Path) -> None:
-    inner = new_repository(tmp_path / "inner", {"x.txt": "x\n"})
-    git(flow.repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "module")
-    commit(flow.repo)
-    git(flow.repo / "module", "config", "core.fsmonitor", program)
-    git(flow.repo, "config", "submodule.module.ignore", "none")
-    assert "submodules are empty in the worktree" in (await flow.open()).notes[-1]
-    evidence, _ = await flow.whole(change)
-    assert kinds(evidence) == {"a.txt": MODIFIED, "new.txt": ADDED}
-    place = await flow.spaces.open(flow.wanted(choice=WorkspaceChoice.IN_PLACE))
-    assert await flow.spaces.mark(place)
-    assert not marker.exists(), marker.read_text()
-    run(flow.repo, "git", "status")
-    assert marker.exists(), "the trap does not work, so the test shows nothing"
 
 
 # Shapes of repositories
@@ -222,17 +154,6 @@ async def test_a_shallow_clone(tmp_path: Path, repo: Path) -> None:
     commit(repo, "another")
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{repo}", "shallow")
     await flow_of(tmp_path / "shallow", tmp_path).whole(change)
-
-
-async def test_settings_of_each_worktree(flow: Flow, program: str, marker: Path) -> None:
-    git(flow.repo, "config", "extensions.worktreeConfig", "true")
-    git(flow.repo, "config", "--worktree", "core.fsmonitor", program)
-    git(flow.repo, "config", "--worktree", "filter.x.smudge", program)
-    write(flow.repo, {".gitattributes": "*.md filter=x\n", "x.md": "x\n"})
-    commit(flow.repo)
-    marker.unlink(missing_ok=True)
-    await flow.whole(change)
-    assert not marker.exists(), marker.read_text()
 
 
 async def test_a_folder_below_the_top(tmp_path: Path, repo: Path) -> None:

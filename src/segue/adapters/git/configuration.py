@@ -10,7 +10,7 @@ No option makes git ignore a repository's own configuration, but it reads that f
 So whoever opens a repository gets a common folder that only Segue's user can write to: our `config`, and
 links to the repository's objects, references and patterns. Hooks are not linked. `GIT_DIR` stays the
 repository's: its HEAD and index are real, and its `config.worktree` is not read, because our file does not
-enable `extensions.worktreeConfig`. The files of user and system are not read either: they are in the snapshot.
+enable `extensions.worktreeConfig`. The files of user and system are not read: they are in the snapshot.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Merges the branch of a pipeline into what the user has checked out, wholly or not at all."""
+"""Merges the branch of a pipeline into what the user has checked out, wholly or not at all.
+
+`git merge` would stash first, and thereby look into submodules. So the tree is merged outside of the
+checkout, which then moves to the new commit.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import os
 
 from segue.adapters.git.lfs import filters_of
 from segue.adapters.git.repository import Repository
-from segue.adapters.git.states import commit_of, head_of, identity
+from segue.adapters.git.states import commit_of, commit_tree, head_of
 from segue.domain.errors import RepositoryError
 
 _BEGUN = {
@@ -41,25 +45,36 @@ def merge_branch(repository: Repository, branch: str) -> str:
     if tip is None:
         raise RepositoryError(f'there is no branch "{branch}" in {repository.top} any more')
     _check_checkout(repository, branch, name)
-    if not _contains(repository, tip):
-        asked = ("merge", "--quiet", "--no-stat", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-ff")
-        message = f"Merge branch '{branch}'"
-        repository.run(*asked, "-m", message, name, environment=identity(repository), may_fail=True)
-        entries = repository.run("ls-files", "-z", "--unmerged").fields()
-        unmerged = list(dict.fromkeys(entry.partition("\t")[2] for entry in entries))
-        if (repository.git_dir / "MERGE_HEAD").exists():
-            repository.run("merge", "--abort")
-        if unmerged:
-            named = ", ".join(unmerged[:5])
+    head = head_of(repository)
+    if head is None:
+        raise RepositoryError(f"{repository.top} has no commit yet to merge into; commit something first")
+    if _contains(repository, head, tip):
+        return head
+    tree = _merged_tree(repository, branch, head, tip)
+    commit = commit_tree(repository, tree, [head, tip], f"Merge branch '{branch}'\n")
+    repository.run("update-index", "-q", "--refresh", "--ignore-submodules", may_fail=True)
+    repository.run("read-tree", "-m", "-u", head, commit)
+    moves = f"update ORIG_HEAD {head}\nupdate HEAD {commit} {head}\n"
+    repository.run("update-ref", "-m", f"merge {branch}", "--stdin", stdin=moves.encode("ascii"))
+    return commit
+
+
+def _merged_tree(repository: Repository, branch: str, head: str, tip: str) -> str:
+    """The tree of two commits; the checkout is not touched."""
+    asked = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, tip)
+    try:
+        return repository.run(*asked).fields()[0]
+    except RepositoryError as error:
+        conflicts = repository.run(*asked, may_fail=True).fields()[1:]
+        if conflicts:
+            named = ", ".join(conflicts[:5])
             raise RepositoryError(
                 f'"{branch}" conflicts with what is checked out in {named}; nothing was changed'
-            )
-    after = head_of(repository)
-    if after is None or not _contains(repository, tip):
+            ) from error
         raise RepositoryError(
-            f'git could not merge "{branch}" into {repository.top}; try `git merge {branch}`'
-        )
-    return after
+            f'git could not merge "{branch}" into {repository.top}; Segue needs git 2.38 or newer for that. '
+            f"Try `git merge {branch}`"
+        ) from error
 
 
 def _check_checkout(repository: Repository, branch: str, name: str) -> None:
@@ -97,9 +112,6 @@ def _is_there(repository: Repository, path: str) -> bool:
     return os.path.lexists(repository.top / path)
 
 
-def _contains(repository: Repository, commit: str) -> bool:
-    """True if what is checked out has this commit already."""
-    head = head_of(repository)
-    if head is None:
-        return False
+def _contains(repository: Repository, head: str, commit: str) -> bool:
+    """True if the history of one commit has the other one."""
     return not repository.run("rev-list", "--max-count=1", commit, f"^{head}").text.strip()

@@ -41,7 +41,7 @@ def mark_state(repository: Repository) -> str:
     head = head_of(repository)
     if head is not None and _tree_of(repository, head) == tree:
         return head
-    return _commit_tree(repository, tree, [head] if head else [], _MARK)
+    return commit_tree(repository, tree, [head] if head else [], _MARK)
 
 
 def commit_state(repository: Repository, branch: str, message: str, trailer: str | None) -> str:
@@ -58,7 +58,7 @@ def commit_state(repository: Repository, branch: str, message: str, trailer: str
         newest = parents[0]
         is_same = len(parents) == 1 and _tree_of(repository, newest) == tree
         if not (is_same and (trailer is None or trailer in _message_of(repository, newest))):
-            newest = _commit_tree(repository, tree, parents, message)
+            newest = commit_tree(repository, tree, parents, message)
         repository.run("update-ref", name, newest)
         repository.run("symbolic-ref", "HEAD", name)
         repository.run("update-ref", _TIP, newest)
@@ -70,7 +70,7 @@ def begin_history(repository: Repository, message: str) -> None:
     """The first commit of a repository, with all that is there."""
     with own_index(repository) as index:
         tree = _write_tree(repository, index)
-        commit = _commit_tree(repository, tree, [], message)
+        commit = commit_tree(repository, tree, [], message)
         repository.run("update-ref", "HEAD", commit)
         _replace_index(repository, Path(index["GIT_INDEX_FILE"]))
 
@@ -90,8 +90,7 @@ def break_locks(repository: Repository, branch: str) -> None:
             lock.unlink()
 
 
-def identity(repository: Repository) -> Mapping[str, str]:
-    """Who commits: whoever git is set up for, else Segue."""
+def _identity(repository: Repository) -> Mapping[str, str]:
     if repository.configuration.has_identity:
         return {}
     return {
@@ -107,10 +106,11 @@ def _write_tree(repository: Repository, index: Mapping[str, str]) -> str:
     return repository.run("write-tree", environment=index).text.decode("ascii").strip()
 
 
-def _commit_tree(repository: Repository, tree: str, parents: Sequence[str], message: str) -> str:
+def commit_tree(repository: Repository, tree: str, parents: Sequence[str], message: str) -> str:
+    """A commit of a tree, on no branch; who commits is whoever git is set up for, else Segue."""
     named = [part for parent in parents for part in ("-p", parent)]
     arguments = ("commit-tree", "--no-gpg-sign", tree, *named, "-F", "-")
-    made = repository.run(*arguments, stdin=message.encode(), environment=identity(repository))
+    made = repository.run(*arguments, stdin=message.encode(), environment=_identity(repository))
     return made.text.decode("ascii").strip()
 
 
