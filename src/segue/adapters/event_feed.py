@@ -79,13 +79,15 @@ class SharedFeed(Generic[E]):
         self._subscribers += 1
         try:
             async with self._beginning:
-                newest = await self._patiently(self._read_last)
                 if self._reader is None:
-                    self._first = self._last = newest
+                    self._first = self._last = await self._patiently(self._read_last)
                     self._recent.clear()
                     self._reader = asyncio.create_task(self._read(), name="segue-feed")
-            # An id that is not there yet is one of another database: begin with what comes next.
-            yield self._entries(newest if after is None else min(after, newest), pipeline_id)
+            if after is None or after > self._last:
+                # An id that is not there yet is one of another database: begin with what comes next.
+                newest = await self._patiently(self._read_last)
+                after = newest if after is None else min(after, newest)
+            yield self._entries(after, pipeline_id)
         finally:
             self._subscribers -= 1
             if not self._subscribers and self._reader is not None:

@@ -36,6 +36,7 @@ class Position:
 
 
 BEGINNING = Position(0, 0)
+_PAGE = 500
 T = TypeVar("T")
 E = TypeVar("E", AuditEntry, Activity)
 
@@ -107,12 +108,16 @@ class _ReadAfter(Protocol[E]):
 async def _pages(
     read_after: _ReadAfter[E], last: int, until: int | None, pipeline_id: int | None
 ) -> AsyncGenerator[E]:
-    """The rows after one id and up to another."""
-    while page := await read_after(last, pipeline_id=pipeline_id):
+    """The rows after one id and up to another, or up to the newest."""
+    while (until is None or last < until) and (
+        page := await read_after(last, pipeline_id=pipeline_id, limit=_PAGE)
+    ):
         for row in page:
             if until is not None and row.id > until:
                 return
             yield row
+        if until is not None and len(page) < _PAGE:
+            return  # what comes later is beyond the end
         last = page[-1].id
 
 

@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
 
-from sqlalchemy import Connection, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from segue.adapters.storage.failures import explain_opening, translated
 from segue.adapters.storage.migrations import HEAD
+from segue.adapters.storage.reader import THREADS, Reader
 from segue.adapters.storage.unit_of_work import SqlUnitOfWork
 from segue.adapters.storage.views import SqlViews
 from segue.adapters.wal import use_wal
@@ -33,10 +34,11 @@ _MIGRATION_LOCK = 7_301_001
 class SqlDatabase:
     """The records of Segue. Writers of this process take turns; readers never wait for them."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, *, readers: int) -> None:
         self._engine = engine
         self._write_turn = asyncio.Lock() if engine.dialect.name == "sqlite" else None
-        self.views = SqlViews(engine)
+        self.reader = Reader(_create_read_engine(engine.url, readers), threads=readers)
+        self.views = SqlViews(self.reader)
         self.on_commit: Sequence[Callable[[], None]] = ()
         """Called after every commit of this process, so that readers can look again."""
 
@@ -60,11 +62,15 @@ class SqlDatabase:
 
     async def close(self) -> None:
         """Let go of every connection."""
+        await self.reader.close()
         await self._engine.dispose()
 
 
-async def open_database(url: str) -> SqlDatabase:
-    """Open the database at `url`, made and migrated if need be; `StorageError` says why not."""
+async def open_database(url: str, *, readers: int = THREADS) -> SqlDatabase:
+    """Open the database at `url`, made and migrated if need be; `StorageError` says why not.
+
+    `readers` is how many reads run at once; the others wait in line.
+    """
     engine = _create_engine(url)
     try:
         if engine.dialect.name == "sqlite":
@@ -82,7 +88,7 @@ async def open_database(url: str) -> SqlDatabase:
     except BaseException:
         await engine.dispose()
         raise
-    return SqlDatabase(engine)
+    return SqlDatabase(engine, readers=readers)
 
 
 def _create_engine(url: str) -> AsyncEngine:
@@ -95,6 +101,7 @@ def _create_engine(url: str) -> AsyncEngine:
             )
         named = parsed.set(drivername=_DRIVERS[parsed.get_backend_name()])
         # A connection is a thread on SQLite and a process on PostgreSQL: keep a few, make none in a hurry.
+        # These are for writers, who take turns on SQLite; reads have their own.
         engine = create_async_engine(
             named, pool_size=8, max_overflow=0, pool_pre_ping=named.get_backend_name() != "sqlite"
         )
@@ -111,6 +118,25 @@ def _create_engine(url: str) -> AsyncEngine:
     return engine
 
 
+def _create_read_engine(url: URL, connections: int) -> Engine:
+    """The engine of reads: it cannot write, and each of its transactions sees one state of the records."""
+    if url.get_backend_name() == "sqlite":
+        # The driver that is awaited would change threads several times for each statement.
+        engine = create_engine(url.set(drivername="sqlite"), pool_size=connections, max_overflow=0)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", _forbid_writing)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    return create_engine(
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_pre_ping=True,
+        isolation_level="REPEATABLE READ",
+        execution_options={"postgresql_readonly": True},
+    )
+
+
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves, below
     try:
@@ -121,6 +147,10 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     except BaseException:
         connection.close()  # the pool does not know it yet, so nobody else would
         raise
+
+
+def _forbid_writing(connection: Any, _record: object) -> None:
+    connection.execute("PRAGMA query_only=ON")
 
 
 def _undo_sqlite(connection: Any, _record: object, _error: BaseException | None) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
 
-from sqlalchemy import case, func, or_, select
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
-from sqlalchemy.orm import lazyload
+from sqlalchemy import ColumnElement, Row, Select, case, func, or_, select
+from sqlalchemy.orm import Session, joinedload, lazyload
 
-from segue.adapters.storage.failures import translated
 from segue.adapters.storage.mapping import (
     read,
     read_activity,
@@ -19,6 +18,7 @@ from segue.adapters.storage.mapping import (
     read_usage,
     read_workspace,
 )
+from segue.adapters.storage.reader import Reader
 from segue.adapters.storage.sessions import SessionReading
 from segue.adapters.storage.tables import (
     ActivityRow,
@@ -50,23 +50,21 @@ from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus, joi
 from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
 
+T = TypeVar("T")
+
 
 class SqlViews(SessionReading):
-    """Each read is a short transaction of its own."""
+    """Each read is one function of one session, in one transaction: it sees one state of the records."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
 
-    @asynccontextmanager
-    async def _reading(self) -> AsyncIterator[AsyncSession]:
-        with translated(self._engine.url):
-            async with AsyncSession(self._engine) as session:
-                yield session
+    async def _read(self, act: Callable[[Session], T]) -> T:
+        return await self._reader.run(act)
 
     async def pipelines(self, wanted: PipelineFilter) -> PipelinePage:
         """Some pipelines, newest first."""
-        newest = select(PipelineRow).order_by(PipelineRow.id.desc()).options(lazyload(PipelineRow.steps))
-        query = newest.limit(wanted.limit + 1)
+        query = _pipelines(PipelineView).order_by(PipelineRow.id.desc()).limit(wanted.limit + 1)
         if wanted.status is not None:
             query = query.where(PipelineRow.status == wanted.status)
         if wanted.template is not None:
@@ -80,70 +78,23 @@ class SqlViews(SessionReading):
             )
         if wanted.before is not None:
             query = query.where(PipelineRow.id < wanted.before)
-        async with self._reading() as session:
-            rows = list(await session.scalars(query))
-        items = [_pipeline_view(row) for row in rows[: wanted.limit]]
-        return PipelinePage(items=items, next_cursor=items[-1].id if len(rows) > wanted.limit else None)
+        found = await self._read(lambda session: [_pipeline_view(row) for row in session.execute(query)])
+        items = found[: wanted.limit]
+        return PipelinePage(items=items, next_cursor=items[-1].id if len(found) > wanted.limit else None)
 
     async def pipeline(self, pipeline_id: int) -> PipelineDetail:
         """A run with its steps and their newest handoffs."""
-        async with self._reading() as session:
-            row = await session.get(PipelineRow, pipeline_id)
-            if row is None:
-                raise PipelineNotFound(pipeline_id)
-            handoffs = await self._newest_handoffs(session, pipeline_id)
-            attempts = await self._attempt_counts(session, pipeline_id)
-            usage = await self._usage(session, pipeline_id)
-            waiting = await self.approvals(pipeline_id=pipeline_id)
-            return read(
-                PipelineDetail,
-                row,
-                status=PipelineStatus(row.status),
-                workspace=read_workspace(row.workspace_json),
-                steps=[
-                    read(
-                        StepView,
-                        step,
-                        status=StepStatus(step.status),
-                        attempts=attempts.get(step.id, (0, 0))[0],
-                        handovers=attempts.get(step.id, (0, 0))[1],
-                        latest_handoff=handoffs.get(step.id),
-                        usage=usage.get(step.id),
-                    )
-                    for step in row.steps
-                ],
-                approvals=waiting,
-            )
+        return await self._read(lambda session: _pipeline(session, pipeline_id))
+
+    async def check_pipeline(self, pipeline_id: int) -> None:
+        """`PipelineNotFound` unless it is there."""
+        query = select(PipelineRow.id).where(PipelineRow.id == pipeline_id)
+        if await self._read(lambda session: session.scalar(query)) is None:
+            raise PipelineNotFound(pipeline_id)
 
     async def step(self, pipeline_id: int, number: int) -> StepDetail:
         """A step by its place in the run, 1 for the first, with all its tries."""
-        pipeline = await self.pipeline(pipeline_id)
-        if not 1 <= number <= len(pipeline.steps):
-            raise StepNotFound(pipeline_id, number, len(pipeline.steps))
-        step = pipeline.steps[number - 1]
-        tries = select(AttemptRow).where(AttemptRow.step_id == step.id).order_by(AttemptRow.number)
-        async with AsyncSession(self._engine) as session:
-            rows = list(await session.scalars(tries))
-            asked = select(RepairRow).where(RepairRow.attempt_id.in_([row.id for row in rows]))
-            repairs = list(await session.scalars(asked.order_by(RepairRow.id)))
-        return read(
-            StepDetail,
-            step,
-            tries=[
-                read(
-                    AttemptView,
-                    row,
-                    status=AttemptStatus(row.status),
-                    backend=row.agent.backend,
-                    session=row.agent_id,
-                    handover_reason=None if row.handover_reason is None else Reason(row.handover_reason),
-                    usage=read_usage(row.agent.usage_json),
-                    repairs=[read(RepairView, each) for each in repairs if each.attempt_id == row.id],
-                    text=join_text(row.briefing, row.carry_over),
-                )
-                for row in rows
-            ],
-        )
+        return await self._read(lambda session: _step(session, pipeline_id, number))
 
     async def entries_after(
         self, entry_id: int, *, pipeline_id: int | None = None, limit: int = 500
@@ -153,13 +104,11 @@ class SqlViews(SessionReading):
         query = select(table).where(table.c.id > entry_id).order_by(table.c.id).limit(limit)
         if pipeline_id is not None:
             query = query.where(table.c.pipeline_id == pipeline_id)
-        async with self._reading() as session:
-            return [read_entry(row) for row in await session.execute(query)]
+        return await self._read(lambda session: [read_entry(row) for row in session.execute(query)])
 
     async def last_entry_id(self) -> int:
         """The id of the newest audit entry, 0 if there is none."""
-        async with self._reading() as session:
-            return await session.scalar(select(func.max(AuditEventRow.id))) or 0
+        return await self._read(lambda session: session.scalar(select(func.max(AuditEventRow.id)))) or 0
 
     async def activity_after(
         self, activity_id: int, *, pipeline_id: int | None = None, limit: int = 500
@@ -169,90 +118,161 @@ class SqlViews(SessionReading):
         query = select(table).where(table.c.id > activity_id).order_by(table.c.id).limit(limit)
         if pipeline_id is not None:
             query = query.where(table.c.pipeline_id == pipeline_id)
-        async with self._reading() as session:
-            return [read_activity(row) for row in await session.execute(query)]
+        return await self._read(lambda session: [read_activity(row) for row in session.execute(query)])
 
     async def last_activity_id(self) -> int:
         """The id of the newest activity, 0 if there is none."""
-        async with self._reading() as session:
-            return await session.scalar(select(func.max(ActivityRow.id))) or 0
+        return await self._read(lambda session: session.scalar(select(func.max(ActivityRow.id)))) or 0
 
     async def activity_of(self, agent_id: int) -> list[Activity]:
         """All that was done in one session."""
         table = ActivityRow.__table__
-        async with self._reading() as session:
-            rows = await session.execute(
-                select(table).where(table.c.agent_id == agent_id).order_by(table.c.id)
-            )
-            return [read_activity(row) for row in rows]
+        query = select(table).where(table.c.agent_id == agent_id).order_by(table.c.id)
+        return await self._read(lambda session: [read_activity(row) for row in session.execute(query)])
 
     async def conflicts(self, working_dir: str) -> list[PipelineView]:
         """The unfinished pipelines that were submitted for a folder."""
         final = [status for status in PipelineStatus if status.is_final]
         query = (
-            select(PipelineRow)
+            _pipelines(PipelineView)
             .where(PipelineRow.working_dir == working_dir, PipelineRow.status.not_in(final))
             .order_by(PipelineRow.id)
-            .options(lazyload(PipelineRow.steps))
         )
-        async with self._reading() as session:
-            return [_pipeline_view(row) for row in await session.scalars(query)]
+        return await self._read(lambda session: [_pipeline_view(row) for row in session.execute(query)])
 
     async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
         """Pending questions, oldest first; with `everything`, those that are settled too."""
-        query = select(ApprovalRow).order_by(ApprovalRow.id)
-        if pipeline_id is not None:
-            query = query.where(ApprovalRow.pipeline_id == pipeline_id)
-        if not everything:
-            query = query.where(ApprovalRow.status == ApprovalStatus.PENDING)
-        async with self._reading() as session:
-            return [read_approval(row) for row in await session.scalars(query)]
-
-    async def _newest_handoffs(self, session: AsyncSession, pipeline_id: int) -> dict[int, HandoffView]:
-        newest = (
-            select(func.max(HandoffRow.id))
-            .join(StepRow, HandoffRow.step_id == StepRow.id)
-            .where(StepRow.pipeline_id == pipeline_id)
-            .group_by(HandoffRow.step_id)
-        )
-        rows = await session.scalars(select(HandoffRow).where(HandoffRow.id.in_(newest)))
-        return {
-            row.step_id: read(
-                HandoffView,
-                row,
-                metadata=json.loads(row.metadata_json) if row.metadata_json else None,
-                ledger=json.loads(row.ledger_json) if row.ledger_json else None,
-            )
-            for row in rows
-            if row.step_id is not None
-        }
-
-    async def _usage(self, session: AsyncSession, pipeline_id: int) -> dict[int, Usage]:
-        """Step id -> what all its sessions used."""
-        reported = (
-            select(AgentRow.step_id, AgentRow.usage_json)
-            .join(StepRow, AgentRow.step_id == StepRow.id)
-            .where(StepRow.pipeline_id == pipeline_id, AgentRow.usage_json.is_not(None))
-            .order_by(AgentRow.id)
-        )
-        total: dict[int, Usage] = {}
-        for step_id, text in await session.execute(reported):
-            assert step_id is not None  # joined by it
-            total[step_id] = total.get(step_id, Usage()) + (read_usage(text) or Usage())
-        return total
-
-    async def _attempt_counts(self, session: AsyncSession, pipeline_id: int) -> dict[int, tuple[int, int]]:
-        """Step id -> how many tries were begun, and how many of them handed over."""
-        handed_over = AttemptRow.status == AttemptStatus.HANDED_OVER
-        counted = (
-            select(AttemptRow.step_id, func.count(), func.count(case((handed_over, 1))))
-            .join(StepRow, AttemptRow.step_id == StepRow.id)
-            .where(StepRow.pipeline_id == pipeline_id)
-            .group_by(AttemptRow.step_id)
-        )
-        return {step_id: (begun, over) for step_id, begun, over in await session.execute(counted)}
+        return await self._read(lambda session: _approvals(session, pipeline_id, everything=everything))
 
 
-def _pipeline_view(row: PipelineRow) -> PipelineView:
+def _pipelines(kind: type[PipelineView]) -> Select[Any]:
+    """The columns of a view: the plan is large, and nobody reads it here."""
+    table = PipelineRow.__table__
+    names = [field.name for field in fields(kind) if field.name in table.c]
+    return select(*(table.c[name] for name in names), table.c.workspace_json)
+
+
+def _pipeline_view(row: Row[Any]) -> PipelineView:
     workspace = read_workspace(row.workspace_json)
     return read(PipelineView, row, status=PipelineStatus(row.status), workspace=workspace)
+
+
+def _pipeline(session: Session, pipeline_id: int) -> PipelineDetail:
+    query = _pipelines(PipelineDetail).where(PipelineRow.id == pipeline_id)
+    row = session.execute(query).one_or_none()
+    if row is None:
+        raise PipelineNotFound(pipeline_id)
+    steps = _steps(session, StepRow.pipeline_id == pipeline_id)
+    return read(
+        PipelineDetail,
+        row,
+        status=PipelineStatus(row.status),
+        workspace=read_workspace(row.workspace_json),
+        steps=steps,
+        approvals=_approvals(session, pipeline_id),
+    )
+
+
+def _steps(session: Session, which: ColumnElement[bool]) -> list[StepView]:
+    """Some steps, in their order, with their newest handoffs."""
+    rows = session.execute(select(StepRow.__table__).where(which).order_by(StepRow.order_index)).all()
+    ids = [row.id for row in rows]
+    handoffs = _newest_handoffs(session, ids)
+    attempts = _attempt_counts(session, ids)
+    usage = _usage(session, ids)
+    return [
+        read(
+            StepView,
+            row,
+            status=StepStatus(row.status),
+            attempts=attempts.get(row.id, (0, 0))[0],
+            handovers=attempts.get(row.id, (0, 0))[1],
+            latest_handoff=handoffs.get(row.id),
+            usage=usage.get(row.id),
+        )
+        for row in rows
+    ]
+
+
+def _step(session: Session, pipeline_id: int, number: int) -> StepDetail:
+    ids = session.scalars(
+        select(StepRow.id).where(StepRow.pipeline_id == pipeline_id).order_by(StepRow.order_index)
+    ).all()
+    if not ids:
+        raise PipelineNotFound(pipeline_id)  # every run has a step
+    if not 1 <= number <= len(ids):
+        raise StepNotFound(pipeline_id, number, len(ids))
+    (step,) = _steps(session, StepRow.id == ids[number - 1])
+    begun = select(AttemptRow).where(AttemptRow.step_id == step.id).order_by(AttemptRow.number)
+    lean = joinedload(AttemptRow.agent).options(lazyload(AgentRow.handoffs))
+    rows = session.scalars(begun.options(lean)).all()
+    asked = select(RepairRow).where(RepairRow.attempt_id.in_([row.id for row in rows]))
+    repairs = session.scalars(asked.order_by(RepairRow.id)).all()
+    return read(
+        StepDetail,
+        step,
+        tries=[
+            read(
+                AttemptView,
+                row,
+                status=AttemptStatus(row.status),
+                backend=row.agent.backend,
+                session=row.agent_id,
+                handover_reason=None if row.handover_reason is None else Reason(row.handover_reason),
+                usage=read_usage(row.agent.usage_json),
+                repairs=[read(RepairView, each) for each in repairs if each.attempt_id == row.id],
+                text=join_text(row.briefing, row.carry_over),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _approvals(session: Session, pipeline_id: int | None, *, everything: bool = False) -> list[Approval]:
+    query = select(ApprovalRow).order_by(ApprovalRow.id)
+    if pipeline_id is not None:
+        query = query.where(ApprovalRow.pipeline_id == pipeline_id)
+    if not everything:
+        query = query.where(ApprovalRow.status == ApprovalStatus.PENDING)
+    return [read_approval(row) for row in session.scalars(query)]
+
+
+def _newest_handoffs(session: Session, step_ids: list[int]) -> dict[int, HandoffView]:
+    newest = (
+        select(func.max(HandoffRow.id)).where(HandoffRow.step_id.in_(step_ids)).group_by(HandoffRow.step_id)
+    )
+    table = HandoffRow.__table__
+    return {
+        row.step_id: read(
+            HandoffView,
+            row,
+            metadata=json.loads(row.metadata_json) if row.metadata_json else None,
+            ledger=json.loads(row.ledger_json) if row.ledger_json else None,
+        )
+        for row in session.execute(select(table).where(table.c.id.in_(newest)))
+    }
+
+
+def _usage(session: Session, step_ids: list[int]) -> dict[int, Usage]:
+    """Step id -> what all its sessions used."""
+    reported = (
+        select(AgentRow.step_id, AgentRow.usage_json)
+        .where(AgentRow.step_id.in_(step_ids), AgentRow.usage_json.is_not(None))
+        .order_by(AgentRow.id)
+    )
+    total: dict[int, Usage] = {}
+    for step_id, text in session.execute(reported):
+        assert step_id is not None  # found by it
+        total[step_id] = total.get(step_id, Usage()) + (read_usage(text) or Usage())
+    return total
+
+
+def _attempt_counts(session: Session, step_ids: list[int]) -> dict[int, tuple[int, int]]:
+    """Step id -> how many tries were begun, and how many of them handed over."""
+    handed_over = AttemptRow.status == AttemptStatus.HANDED_OVER
+    counted = (
+        select(AttemptRow.step_id, func.count(), func.count(case((handed_over, 1))))
+        .where(AttemptRow.step_id.in_(step_ids))
+        .group_by(AttemptRow.step_id)
+    )
+    return {step_id: (begun, over) for step_id, begun, over in session.execute(counted)}

@@ -48,7 +48,8 @@ async def _from_now(segue: SegueDep, after: After) -> Position:
 
 async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
     # Checked before the stream begins, while an error can still be an error.
-    return (await segue.views.pipeline(pipeline_id)).id
+    await segue.views.check_pipeline(pipeline_id)
+    return pipeline_id
 
 
 @router.get("/events", response_class=EventSourceResponse, responses=PROBLEMS(422))
