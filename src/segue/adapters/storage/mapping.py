@@ -115,7 +115,7 @@ def read_activity(row: Row[Any]) -> Activity:
     return read(Activity, row, kind=ActivityKind(row.kind), payload=json.loads(row.payload_json))
 
 
-def read_approval(row: ApprovalRow) -> Approval:
+def read_approval(row: ApprovalRow | Row[Any]) -> Approval:
     """A question to a person."""
     return read(Approval, row, status=ApprovalStatus(row.status))
 

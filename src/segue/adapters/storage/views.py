@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, or_, select
-from sqlalchemy.orm import Session, joinedload, lazyload
+from sqlalchemy import Row, Select, bindparam, case, func, or_, select
+from sqlalchemy.orm import Session, joinedload
 
 from segue.adapters.storage.mapping import (
     read,
@@ -158,28 +158,36 @@ def _pipeline_view(row: Row[Any]) -> PipelineView:
 
 
 def _pipeline(session: Session, pipeline_id: int) -> PipelineDetail:
-    query = _pipelines(PipelineDetail).where(PipelineRow.id == pipeline_id)
-    row = session.execute(query).one_or_none()
+    row = session.execute(_PIPELINE, {"pipeline_id": pipeline_id}).one_or_none()
     if row is None:
         raise PipelineNotFound(pipeline_id)
-    steps = _steps(session, StepRow.pipeline_id == pipeline_id)
     return read(
         PipelineDetail,
         row,
         status=PipelineStatus(row.status),
         workspace=read_workspace(row.workspace_json),
-        steps=steps,
+        steps=_steps(session, pipeline_id),
         approvals=_approvals(session, pipeline_id),
     )
 
 
-def _steps(session: Session, which: ColumnElement[bool]) -> list[StepView]:
-    """Some steps, in their order, with their newest handoffs."""
-    rows = session.execute(select(StepRow.__table__).where(which).order_by(StepRow.order_index)).all()
-    ids = [row.id for row in rows]
-    handoffs = _newest_handoffs(session, ids)
-    attempts = _attempt_counts(session, ids)
-    usage = _usage(session, ids)
+def _steps(session: Session, pipeline_id: int) -> list[StepView]:
+    """The steps of a run in their order, with their newest handoffs; none if there is no such run."""
+    of_run = {"pipeline_id": pipeline_id}
+    handoffs = {
+        row.step_id: read(
+            HandoffView,
+            row,
+            metadata=json.loads(row.metadata_json) if row.metadata_json else None,
+            ledger=json.loads(row.ledger_json) if row.ledger_json else None,
+        )
+        for row in session.execute(_NEWEST_HANDOFFS, of_run)
+    }
+    attempts = {step_id: (begun, over) for step_id, begun, over in session.execute(_ATTEMPT_COUNTS, of_run)}
+    usage: dict[int, Usage] = {}
+    for step_id, text in session.execute(_USAGE, of_run):
+        assert step_id is not None  # joined by it
+        usage[step_id] = usage.get(step_id, Usage()) + (read_usage(text) or Usage())
     return [
         read(
             StepView,
@@ -190,22 +198,19 @@ def _steps(session: Session, which: ColumnElement[bool]) -> list[StepView]:
             latest_handoff=handoffs.get(row.id),
             usage=usage.get(row.id),
         )
-        for row in rows
+        for row in session.execute(_STEPS, of_run)
     ]
 
 
 def _step(session: Session, pipeline_id: int, number: int) -> StepDetail:
-    ids = session.scalars(
-        select(StepRow.id).where(StepRow.pipeline_id == pipeline_id).order_by(StepRow.order_index)
-    ).all()
-    if not ids:
+    steps = _steps(session, pipeline_id)
+    if not steps:
         raise PipelineNotFound(pipeline_id)  # every run has a step
-    if not 1 <= number <= len(ids):
-        raise StepNotFound(pipeline_id, number, len(ids))
-    (step,) = _steps(session, StepRow.id == ids[number - 1])
+    if not 1 <= number <= len(steps):
+        raise StepNotFound(pipeline_id, number, len(steps))
+    step = steps[number - 1]
     begun = select(AttemptRow).where(AttemptRow.step_id == step.id).order_by(AttemptRow.number)
-    lean = joinedload(AttemptRow.agent).options(lazyload(AgentRow.handoffs))
-    rows = session.scalars(begun.options(lean)).all()
+    rows = session.scalars(begun.options(joinedload(AttemptRow.agent).lazyload(AgentRow.handoffs))).all()
     asked = select(RepairRow).where(RepairRow.attempt_id.in_([row.id for row in rows]))
     repairs = session.scalars(asked.order_by(RepairRow.id)).all()
     return read(
@@ -229,50 +234,42 @@ def _step(session: Session, pipeline_id: int, number: int) -> StepDetail:
 
 
 def _approvals(session: Session, pipeline_id: int | None, *, everything: bool = False) -> list[Approval]:
-    query = select(ApprovalRow).order_by(ApprovalRow.id)
+    table = ApprovalRow.__table__
+    query = select(table).order_by(table.c.id)
     if pipeline_id is not None:
-        query = query.where(ApprovalRow.pipeline_id == pipeline_id)
+        query = query.where(table.c.pipeline_id == pipeline_id)
     if not everything:
-        query = query.where(ApprovalRow.status == ApprovalStatus.PENDING)
-    return [read_approval(row) for row in session.scalars(query)]
+        query = query.where(table.c.status == ApprovalStatus.PENDING)
+    return [read_approval(row) for row in session.execute(query)]
 
 
-def _newest_handoffs(session: Session, step_ids: list[int]) -> dict[int, HandoffView]:
-    newest = (
-        select(func.max(HandoffRow.id)).where(HandoffRow.step_id.in_(step_ids)).group_by(HandoffRow.step_id)
+# What a run is read by, made once: it is read more often than anything else.
+_OF_RUN = StepRow.pipeline_id == bindparam("pipeline_id")
+_PIPELINE = _pipelines(PipelineDetail).where(PipelineRow.id == bindparam("pipeline_id"))
+_STEPS = select(StepRow.__table__).where(_OF_RUN).order_by(StepRow.order_index)
+_NEWEST_HANDOFFS = select(HandoffRow.__table__).where(
+    HandoffRow.id.in_(
+        select(func.max(HandoffRow.id))
+        .join(StepRow, HandoffRow.step_id == StepRow.id)
+        .where(_OF_RUN)
+        .group_by(HandoffRow.step_id)
     )
-    table = HandoffRow.__table__
-    return {
-        row.step_id: read(
-            HandoffView,
-            row,
-            metadata=json.loads(row.metadata_json) if row.metadata_json else None,
-            ledger=json.loads(row.ledger_json) if row.ledger_json else None,
-        )
-        for row in session.execute(select(table).where(table.c.id.in_(newest)))
-    }
-
-
-def _usage(session: Session, step_ids: list[int]) -> dict[int, Usage]:
-    """Step id -> what all its sessions used."""
-    reported = (
-        select(AgentRow.step_id, AgentRow.usage_json)
-        .where(AgentRow.step_id.in_(step_ids), AgentRow.usage_json.is_not(None))
-        .order_by(AgentRow.id)
+)
+_USAGE = (
+    select(AgentRow.step_id, AgentRow.usage_json)
+    .join(StepRow, AgentRow.step_id == StepRow.id)
+    .where(_OF_RUN, AgentRow.usage_json.is_not(None))
+    .order_by(AgentRow.id)
+)
+"""What each session of each step has used."""
+_ATTEMPT_COUNTS = (
+    select(
+        AttemptRow.step_id,
+        func.count(),
+        func.count(case((AttemptRow.status == AttemptStatus.HANDED_OVER, 1))),
     )
-    total: dict[int, Usage] = {}
-    for step_id, text in session.execute(reported):
-        assert step_id is not None  # found by it
-        total[step_id] = total.get(step_id, Usage()) + (read_usage(text) or Usage())
-    return total
-
-
-def _attempt_counts(session: Session, step_ids: list[int]) -> dict[int, tuple[int, int]]:
-    """Step id -> how many tries were begun, and how many of them handed over."""
-    handed_over = AttemptRow.status == AttemptStatus.HANDED_OVER
-    counted = (
-        select(AttemptRow.step_id, func.count(), func.count(case((handed_over, 1))))
-        .where(AttemptRow.step_id.in_(step_ids))
-        .group_by(AttemptRow.step_id)
-    )
-    return {step_id: (begun, over) for step_id, begun, over in session.execute(counted)}
+    .join(StepRow, AttemptRow.step_id == StepRow.id)
+    .where(_OF_RUN)
+    .group_by(AttemptRow.step_id)
+)
+"""How many tries of each step were begun, and how many of them handed over."""
