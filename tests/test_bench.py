@@ -35,3 +35,12 @@ def test_what_commands_cost_is_printed_beside_bare_python() -> None:
     costs = dict(re.findall(r"^(.+?) +\d+ ms +([\d.]+) times bare Python$", told, re.MULTILINE))
     assert costs["python, nothing"] == "1.0"
     assert {"segue --version", "segue pipelines list", "import segue"} <= set(costs)
+
+
+def test_reads_beside_others_are_all_answered() -> None:
+    few = {"reads": 8, "followers": 6, "half-open": 90, "pipelines": 1, "rounds": 1, "files": 128}
+    told = bench("reads", *(f"--{name}={count}" for name, count in few.items()))
+    assert re.findall(r"(\d+/\d+) answered 200", told) == ["8/8", "8/8", "10/10"]
+    assert "6/6 followers were told of events" in told
+    assert "1/1 pipelines done" in told
+    assert "6/6 followers still follow" in told
