@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from segue.application.file_handles import is_shortage, wait_out
 from segue.application.ports import CatalogSource, Clock, Database, NewPipeline, UnitOfWork
 from segue.application.steps import StepMoves
 from segue.application.workers import Workers
@@ -132,6 +133,9 @@ class Pipelines:
                 # The records say where to go on, once they can be reached again.
                 log.warning("storage_failed", pipeline=lease.pipeline_id, error=str(error))
                 await asyncio.sleep(_STORAGE_RETRY_SECONDS)
+                return True
+            except (SegueError, OSError) as error:
+                await wait_out(error)
                 return True
         except asyncio.CancelledError:
             await _insist(lambda: self._let_go(lease))
@@ -261,7 +265,9 @@ async def _insist(act: Callable[[], Awaitable[None]]) -> None:
     for _ in range(_STORAGE_TRIES):
         try:
             return await act()
-        except StorageError as error:
+        except (StorageError, OSError) as error:
+            if not (isinstance(error, StorageError) or is_shortage(error)):
+                raise
             log.warning("storage_failed", error=str(error))
             await asyncio.sleep(_STORAGE_RETRY_SECONDS)
     return await act()

@@ -19,6 +19,7 @@ from segue.application.backends import Message
 from segue.application.briefings import Briefer
 from segue.application.conversations import Conversation, Conversations, LimitReached
 from segue.application.endings import Endings
+from segue.application.file_handles import is_shortage
 from segue.application.step_handover import StepHandover
 from segue.application.workspaces import WorkspaceRequest
 from segue.domain.audit import AuditKind
@@ -72,6 +73,8 @@ class StepMoves:
                     return
                 await self.endings.lose(lease, step_id, str(error))
             except (BackendError, RepositoryError) as error:
+                if is_shortage(error) and not isinstance(error, AgentFailed):
+                    raise  # the turn is repeated, from what the records say
                 await self.endings.fail(lease, step_id, str(error))
                 return
 

@@ -21,6 +21,7 @@ from segue.adapters.backends import supervised
 from segue.adapters.backends.process_per_message import ProcessPerMessage
 from segue.adapters.backends.programs import checked_options
 from segue.application.backends import Capabilities, Message, Reply, SessionRequest
+from segue.application.file_handles import retry_without_handles
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
 _ALWAYS_PASSED = (
@@ -82,8 +83,12 @@ class CommandBackend(ProcessPerMessage):
             # The folder is the mark: whoever makes it starts the program, and nobody else ever does.
             folder = self._root / session / message.id
             folder.mkdir()
-            await asyncio.to_thread(_write_files, folder, options, message)
-            self._own.setdefault(session, []).append(_start(folder, program, request, options))
+
+            async def begin() -> int:
+                await asyncio.to_thread(_write_files, folder, options, message)
+                return _start(folder, program, request, options)
+
+            self._own.setdefault(session, []).append(await retry_without_handles(begin))
         except FileExistsError:
             return
         except FileNotFoundError as error:

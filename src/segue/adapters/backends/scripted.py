@@ -30,6 +30,7 @@ from segue.application.backends import (
     ToolUsed,
     UsageReported,
 )
+from segue.application.file_handles import retry_without_handles
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
 from segue.domain.permissions import Access, Tool
 from segue.domain.usage import Usage
@@ -303,7 +304,8 @@ class _Player:
                 raise SessionLost("its session crashed")
         else:
             try:
-                self._tell_tool(call_id, Tool.EDIT, *await asyncio.to_thread(self._touch_files, action))
+                told = await retry_without_handles(lambda: asyncio.to_thread(self._touch_files, action))
+                self._tell_tool(call_id, Tool.EDIT, *told)
             except (OSError, UnicodeDecodeError) as error:
                 raise AgentFailed(f"it could not do its file action: {error}") from error
 
@@ -340,13 +342,15 @@ class _Player:
 
     async def _run(self, command: tuple[str, ...]) -> None:
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=self._folder,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                start_new_session=True,
+            process = await retry_without_handles(
+                lambda: asyncio.create_subprocess_exec(
+                    *command,
+                    cwd=self._folder,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.STDOUT,
+                    start_new_session=True,
+                )
             )
         except OSError as error:
             raise AgentFailed(f"it could not run {command[0]}: {error.strerror}") from error

@@ -28,6 +28,7 @@ from segue.application.backends import (
     SessionRequest,
     UsageReported,
 )
+from segue.application.file_handles import retry_without_handles, wait_out
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.usage import Usage
 
@@ -95,7 +96,9 @@ class StreamedBackend(ProcessPerMessage):
             if folder not in earlier and any(not _ended(other) for other in earlier):
                 raise BackendUnavailable("its session is still at work on an earlier message")
             folder.mkdir(mode=0o700)
-            pid = await asyncio.to_thread(self._start, program, options, request, folder, message, earlier)
+            pid = await retry_without_handles(
+                lambda: asyncio.to_thread(self._start, program, options, request, folder, message, earlier)
+            )
             self._own.setdefault(session, []).append(pid)
         except FileExistsError:
             return
@@ -117,8 +120,14 @@ class StreamedBackend(ProcessPerMessage):
         before = await asyncio.to_thread(self._used_before, folder)
         ended = False
         while not ended:
-            ended = _ended(folder)  # first, so that what came before the end is read
-            for event in await asyncio.to_thread(self._news, reader, tail.read(ended=ended)):
+            try:
+                ended = _ended(folder)  # first, so that what came before the end is read
+                news = await asyncio.to_thread(self._news, reader, tail.read(ended=ended))
+            except OSError as error:
+                await wait_out(error)
+                ended = False
+                continue
+            for event in news:
                 yield _in_all(event, before)
             if not ended:
                 await asyncio.sleep(_LAST_LOOK_SECONDS)

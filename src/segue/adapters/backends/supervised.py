@@ -32,7 +32,10 @@ _START_SECONDS = 2.0
 def start(
     folder: Path, arguments: Sequence[str], *, source: str, working_dir: str, environment: Mapping[str, str]
 ) -> int:
-    """Start a program whose files are in `folder`; gives the pid of its supervisor, a child of ours."""
+    """Start a program whose files are in `folder`; gives the pid of its supervisor, a child of ours.
+
+    If this raises, nothing was started.
+    """
     shell = ["/bin/sh", "-c", _SUPERVISOR, "segue-agent", str(folder), source, working_dir]
     pid = spawn([*shell, *arguments], environment)
     _await_pid(folder)
@@ -63,7 +66,10 @@ def spawn(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 def _await_pid(folder: Path) -> None:
     """Wait until the shell has written its pid: until then its arguments may not be there to be seen."""
     deadline = time.monotonic() + _START_SECONDS
-    while _read_pid(folder) is None and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        with suppress(OSError):  # no file handle is left this moment
+            if _read_pid(folder) is not None:
+                return
         time.sleep(0.001)
 
 

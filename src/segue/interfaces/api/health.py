@@ -7,6 +7,7 @@ from typing import Literal
 
 from fastapi import APIRouter, Request
 
+from segue.application.file_handles import recent_shortage
 from segue.interfaces.api.dependencies import SegueDep
 
 router = APIRouter(tags=["health"])
@@ -28,19 +29,22 @@ class Health:
     """Back end -> `ready` (known) or `in use`."""
     catalog_problem: str | None
     """What is wrong with a catalog file now; the last good version serves meanwhile."""
+    file_handles: str | None
+    """Says so if file handles ran out within the last minute."""
 
 
 @router.get("/health")
 async def get_health(segue: SegueDep, request: Request) -> Health:
     """Whether Segue is well."""
     await segue.views.last_entry_id()
-    problem = segue.catalog.problem(".")
+    problem, shortage = segue.catalog.problem("."), recent_shortage()
     return Health(
-        status="ok" if problem is None and segue.workers.is_beating() else "degraded",
+        status="ok" if problem is None and shortage is None and segue.workers.is_beating() else "degraded",
         version=request.app.state.version,
         database="ok",
         engine="running" if segue.workers.is_beating() else "stopped",
         running=len(segue.workers.engine.running()),
         backends=dict(segue.backends.states()),
         catalog_problem=problem,
+        file_handles=shortage,
     )
