@@ -23,10 +23,11 @@ _START_SECONDS = 60.0
 class ServedSegue:
     """`segue serve` on a free port, in its own data folder; it can be killed and started again."""
 
-    def __init__(self, project: Path, data_dir: Path, **settings: str) -> None:
+    def __init__(self, project: Path, data_dir: Path, *, files: int | None = None, **settings: str) -> None:
         self.project = project
         self.data_dir = data_dir
         self._settings = settings
+        self._limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
         self._process: subprocess.Popen[bytes] | None = None
         self.client = httpx.Client(timeout=60)
         lay_out_databases(data_dir)
@@ -35,7 +36,7 @@ class ServedSegue:
         """Start it and wait until it answers."""
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115  # lives as long as the process
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "segue", "serve", "--port", "0"],
+            [*self._limited, sys.executable, "-m", "segue", "serve", "--port", "0"],
             cwd=self.project,
             env=self.environment(),
             stderr=self._log,
@@ -55,6 +56,12 @@ class ServedSegue:
     def environment(self) -> dict[str, str]:
         """The environment of `segue` on the same data."""
         return os.environ | {"SEGUE_DATA_DIR": str(self.data_dir)} | self._settings
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process is not None
+        return self._process.pid
 
     def kill(self) -> None:
         """kill -9: no goodbye, no cleaning up."""

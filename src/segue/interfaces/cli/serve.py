@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, closing, contextmanager
+from contextlib import AsyncExitStack, closing
 from typing import Annotated, Any
 
 import typer
@@ -63,20 +62,10 @@ async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -
 
 async def serve_app(app: Any, listener: socket.socket, greeting: str) -> None:
     """Say where, and serve a web application until Ctrl-C or a polite kill."""
-    import uvicorn
-
+    from segue.interfaces.api.server import Server
     from segue.interfaces.cli.live import on_interrupt
 
-    class Server(uvicorn.Server):
-        """Leaves signals to us: uvicorn would raise them again while Segue is being closed."""
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
-
-    server = Server(
-        uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=3)
-    )
+    server = Server(app)
 
     def stop() -> None:
         server.should_exit = True

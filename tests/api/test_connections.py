@@ -1,0 +1,165 @@
+"""Connections that never send a whole request: they are closed in time, and make room for others."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from segue.interfaces.api.server import Door, Server
+
+HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
+BODY = b"POST /body HTTP/1.1\r\nHost: here\r\nContent-Length: 5\r\n\r\nab"
+HANG = 1e6
+"""Seconds that never pass in a test."""
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """`/stream` never ends; everything else is answered once its body is here."""
+    is_stream = scope["path"] == "/stream"
+    while not is_stream and (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"o", "more_body": True})
+    if is_stream:
+        await receive()
+        await receive()  # until it is closed
+    await send({"type": "http.response.body", "body": b"k"})
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def answer(self) -> bytes:
+        """The answer to a request."""
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        return head + await self.reader.readexactly(2)
+
+    async def rest(self) -> bytes:
+        """All that comes until the server closes."""
+        try:
+            return await self.reader.read()
+        except ConnectionResetError:
+            return b""
+
+
+class Clients:
+    """Connections to a server with limits."""
+
+    def __init__(self, port: int, door: Door) -> None:
+        self._port, self.door = port, door
+        self._opened: list[Client] = []
+
+    async def open(self, sent: bytes = b"") -> Client:
+        """Connect and send something."""
+        client = Client(*await asyncio.open_connection("127.0.0.1", self._port))
+        self._opened.append(client)
+        client.writer.write(sent)
+        return client
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._opened:
+            client.writer.close()
+            with suppress(ConnectionError):
+                await client.writer.wait_closed()
+
+
+@asynccontextmanager
+async def serving(**limits: Any) -> AsyncIterator[Clients]:
+    """A server on a free port with these limits."""
+    door = Door(**({"connections": 100, "head_seconds": HANG, "body_seconds": HANG} | limits))
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = Server(app, door)
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    clients = Clients(listener.getsockname()[1], door)
+    try:
+        async with asyncio.timeout(120):
+            yield clients
+    finally:
+        await clients.close()
+        server.should_exit = True
+        await running
+
+
+@pytest.mark.parametrize("sent", [b"", HEAD])
+async def test_a_head_that_does_not_come_ends_the_connection(sent: bytes) -> None:
+    async with serving(head_seconds=0.1) as clients:
+        assert await (await clients.open(sent)).rest() == b""
+
+
+async def test_a_head_that_comes_byte_by_byte_has_no_more_time() -> None:
+    async with serving(head_seconds=0.3) as clients:
+        client = await clients.open(HEAD)
+
+        async def drip() -> None:
+            while True:
+                client.writer.write(b"X: y\r\n")
+                await asyncio.sleep(0.02)
+
+        dripping = asyncio.create_task(drip())
+        assert await client.rest() == b""
+        dripping.cancel()
+
+
+async def test_a_body_that_does_not_come_is_408() -> None:
+    async with serving(body_seconds=0.1) as clients:
+        assert (await (await clients.open(BODY)).rest()).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_an_idle_connection_is_closed() -> None:
+    async with serving(head_seconds=0.3) as clients:
+        client = await clients.open(HEAD + b"\r\n")
+        assert (await client.answer()).startswith(b"HTTP/1.1 200 ")
+        assert await client.rest() == b""
+
+
+async def test_an_answer_may_take_longer_than_a_request() -> None:
+    async with serving(head_seconds=0.1, body_seconds=0.1) as clients:
+        follower = await clients.open(b"GET /stream HTTP/1.1\r\nHost: here\r\n\r\n")
+        await follower.reader.readuntil(b"\r\n\r\n")
+        late = await clients.open()
+        await late.rest()  # as long as the limit is
+        assert await follower.reader.readexactly(1) == b"o"
+        assert not follower.reader.at_eof()
+
+
+async def test_who_waits_longest_makes_room_and_who_is_answered_stays() -> None:
+    async with serving(connections=4) as clients:
+        follower = await clients.open(b"GET /stream HTTP/1.1\r\nHost: here\r\n\r\n")
+        await follower.reader.readuntil(b"o")
+        first, *others = [await clients.open(sent) for sent in (HEAD, BODY, b"")]
+        while len(clients.door.waiting) < 3:  # noqa: ASYNC110  # the others have come in
+            await asyncio.sleep(0.01)
+        latest = await clients.open(HEAD + b"\r\n")
+        assert (await latest.answer()).startswith(b"HTTP/1.1 200 ")
+        assert await first.rest() == b""
+        assert not any(each.reader.at_eof() for each in (follower, *others))
+
+
+async def test_where_nobody_waits_another_one_is_503() -> None:
+    async with serving(connections=2) as clients:
+        followers = [await clients.open(b"GET /stream HTTP/1.1\r\nHost: here\r\n\r\n") for _ in range(2)]
+        for each in followers:
+            await each.reader.readuntil(b"o")
+        assert (await (await clients.open()).rest()).startswith(b"HTTP/1.1 503 ")
+        followers[0].writer.close()
+        while True:  # until the server has seen that one is gone
+            answer = await (await clients.open(HEAD + b"Connection: close\r\n\r\n")).rest()
+            if answer.startswith(b"HTTP/1.1 200 "):
+                break
+
+
+async def test_a_flood_leaves_room_for_a_request() -> None:
+    async with serving(connections=20) as clients:
+        await asyncio.gather(*(clients.open(HEAD) for _ in range(200)))
+        latest = await clients.open(HEAD + b"\r\n")
+        assert (await latest.answer()).startswith(b"HTTP/1.1 200 ")
+        assert len(clients.door.waiting) <= 20
