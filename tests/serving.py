@@ -47,6 +47,11 @@ class ServedSegue:
             assert time.monotonic() < deadline, self.log()
             time.sleep(0.02)
         self.client.base_url = found.group(1)
+        self.client.headers["Authorization"] = f"Bearer {self.credential()}"
+
+    def credential(self) -> str:
+        """What its own user can read."""
+        return (self.data_dir / "credential").read_text(encoding="ascii").strip()
 
     def log(self) -> str:
         """What it printed on stderr since it was started."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
+    from segue.application.tokens import Tokens
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
     from segue.settings import Settings
@@ -47,6 +48,12 @@ class LazyParts:
         from segue.bootstrap import open_tools
 
         return open_tools(settings)
+
+    def tokens(self, settings: Any) -> AbstractAsyncContextManager[Tokens]:
+        """Who may use the server, with the database open and nothing else."""
+        from segue.bootstrap import open_tokens
+
+        return open_tokens(settings)
 
     def catalog(self, settings: Any) -> CatalogSource:
         """The catalog alone."""

@@ -19,12 +19,14 @@ from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.endings import Endings, Limits
 from segue.application.handing_over import HandingOver
 from segue.application.pipelines import Pipelines
+from segue.application.ports import Database
 from segue.application.results import Results
 from segue.application.session_ports import Documents
 from segue.application.sessions import SessionPolicy, Sessions
 from segue.application.step_handover import StepHandover
 from segue.application.steps import StepMoves
 from segue.application.talking import Talking
+from segue.application.tokens import Tokens
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
@@ -161,6 +163,7 @@ async def open_segue(
             pipelines=pipelines,
             approvals=Approvals(database=database, clock=clock),
             tools=AgentTools(database=database, clock=clock),
+            tokens=_tokens_of(settings, database),
             results=Results(database=database, workspaces=verification.workspaces),
             views=database.views,
             feed=feed,
@@ -207,6 +210,30 @@ async def open_tools(settings: Settings) -> AsyncIterator[AgentTools]:
         yield AgentTools(database=database, clock=SystemClock())
     finally:
         await database.close()
+
+
+@asynccontextmanager
+async def open_tokens(settings: Settings) -> AsyncIterator[Tokens]:
+    """Who may use the server, with the database open and nothing else."""
+    from segue.adapters.storage.database import open_database
+
+    make_data_dir(settings)
+    database = await open_database(settings.main_database_url)
+    try:
+        yield _tokens_of(settings, database)
+    finally:
+        await database.close()
+
+
+def _tokens_of(settings: Settings, database: Database) -> Tokens:
+    from segue.adapters.credential import LocalCredential, login_name
+
+    return Tokens(
+        database=database,
+        clock=SystemClock(),
+        credential=LocalCredential(settings.credential_file),
+        owner=login_name(),
+    )
 
 
 def tools_for(settings: Settings) -> ToolsFor | None:

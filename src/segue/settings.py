@@ -24,7 +24,7 @@ from segue.adapters.catalog.yaml_catalog import SETTINGS_FILE, find_project
 from segue.domain.errors import CatalogError, SettingsError, describe_known
 from segue.domain.handoff import OutputNotation
 
-_SECRET = frozenset({"api_token", "database_url"})
+_SECRET = frozenset({"database_url"})
 """Never shown in an error."""
 _RELATIVE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!/|:memory:|file:)(.+)", re.DOTALL)
 
@@ -82,8 +82,8 @@ class Settings(BaseSettings):
     """Address that `segue serve` listens on."""
     port: int = Field(default=8000, ge=0, le=65535)
     """Port that `segue serve` listens on."""
-    api_token: str | None = None
-    """Clients must show this token; needed to listen on anything but loopback."""
+    allow_rest_commands: bool = False
+    """Whether a request over REST may hold commands that Segue itself runs, such as the checks of a step."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """How much is logged."""
     log_format: Literal["console", "json"] = "console"
@@ -104,13 +104,6 @@ class Settings(BaseSettings):
         except RuntimeError as error:
             raise ValueError(f"{path} names a home that is not known") from error
 
-    @field_validator("api_token")
-    @classmethod
-    def _sendable(cls, token: str | None) -> str | None:
-        if token and not (token.isascii() and token.isprintable() and " " not in token):
-            raise ValueError("a token is sent in a header: it may hold ASCII letters, digits and signs alone")
-        return token
-
     @property
     def main_database_url(self) -> str:
         """Where the records are."""
@@ -120,6 +113,11 @@ class Settings(BaseSettings):
     def sessions_dir(self) -> Path:
         """Where agents' sessions leave their files: apart for each database, which knows which are in use."""
         return self.data_dir / "sessions" / hashlib.sha256(self.main_database_url.encode()).hexdigest()[:12]
+
+    @property
+    def credential_file(self) -> Path:
+        """Where the local credential is."""
+        return self.data_dir / "credential"
 
     @property
     def agents_dir(self) -> Path:

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from segue.application.app import Segue
-from segue.interfaces.api.app import ApiOptions, create_app
 from segue.testing import ScriptedBackend, build_test_segue, say_handoff
+from tests.api.clients import client_of
 
 
 @pytest.fixture
@@ -35,7 +35,5 @@ async def segue(tmp_path: Path, repository: Path, backend: ScriptedBackend) -> A
 @pytest.fixture
 async def client(segue: Segue) -> AsyncIterator[httpx.AsyncClient]:
     """A client of its API."""
-    app = create_app(segue, ApiOptions(version="0.0.0"))
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as found:
+    async with client_of(segue) as found:
         yield found

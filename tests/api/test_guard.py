@@ -8,14 +8,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from segue.application.app import Segue
 from segue.domain import errors
-from segue.interfaces.api.app import ApiOptions, create_app
 from segue.interfaces.api.errors import STATUS_OF
 from segue.interfaces.api.security import Guard, is_loopback
-
-
-def client_of(segue: Segue, url: str = "http://127.0.0.1:8000", **options: object) -> httpx.AsyncClient:
-    app = create_app(segue, ApiOptions(version="0.0.0", **options))  # type: ignore[arg-type]  # options of tests
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app, raise_app_exceptions=False), base_url=url)
+from tests.api.clients import client_of
 
 
 async def test_health_tells_what_segue_is_made_of(client: httpx.AsyncClient) -> None:
@@ -47,16 +42,6 @@ async def test_a_web_page_from_elsewhere_cannot_drive_the_server(client: httpx.A
     assert own.status_code == 201
 
 
-async def test_a_token_is_asked_for_where_one_is_set(segue: Segue) -> None:
-    async with client_of(segue, "http://segue.example", host="0.0.0.0", token="right") as client:
-        assert (await client.get("/pipelines")).status_code == 401
-        wrong = await client.get("/pipelines", headers={"Authorization": "Bearer wrong"})
-        assert wrong.status_code == 401
-        right = await client.get("/pipelines", headers={"Authorization": "Bearer right"})
-        assert right.status_code == 200
-        assert (await client.get("/health")).status_code == 200
-
-
 async def test_a_client_is_heard_out_before_it_is_refused() -> None:
     parts = [b"x" * 500] * 4
     happened = []
@@ -71,7 +56,7 @@ async def test_a_client_is_heard_out_before_it_is_refused() -> None:
     async def never(scope: Scope, receive: Receive, send: Send) -> None:
         raise AssertionError(scope)
 
-    guard = Guard(never, host="127.0.0.1", token=None, max_body_bytes=1000)
+    guard = Guard(never, host="127.0.0.1", tokens=None, max_body_bytes=1000)
     headers = [(b"host", b"127.0.0.1"), (b"content-length", b"2000")]
     await guard({"type": "http", "path": "/pipelines", "headers": headers}, receive, send)
     assert happened == ["heard"] * 4 + ["413", "said"]
@@ -119,6 +104,7 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
         "/sessions/{session_id}/handoff",
         "/sessions/{session_id}/lineage",
         "/sessions/{session_id}/messages",
+        "/tokens/exchange",
     }
     problems = document["paths"]["/pipelines/{pipeline_id}"]["get"]["responses"]["404"]["content"]
     assert list(problems) == ["application/problem+json"]

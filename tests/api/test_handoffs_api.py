@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
 import pytest
 
 from segue.application.app import Segue
+from segue.bootstrap import open_tokens
 from segue.domain.handoff.model import Handoff
-from segue.interfaces.api.app import ApiOptions, create_app
 from segue.interfaces.api.handoffs import MAX_CHARACTERS
+from segue.settings import Settings
+from segue.testing.pipelines import lay_out_databases
+from tests.api.clients import client_of
 from tests.api.test_pipelines_api import assert_problem
 
 REPLY = """All done.
@@ -34,11 +40,13 @@ KEY = "AKIAQ3EGRZ7YT5XK2LMN"
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    """A client of an API with no Segue behind it: these routes need no database, no engine and no agent."""
-    app = create_app(cast("Segue", None), ApiOptions(version="0.0.0"))
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as found:
+async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an API that knows its tokens and nothing else: these routes need no engine and no agent."""
+    await asyncio.to_thread(lay_out_databases, tmp_path)
+    async with (
+        open_tokens(Settings(data_dir=tmp_path)) as tokens,
+        client_of(cast("Segue", SimpleNamespace(tokens=tokens))) as found,
+    ):
         yield found
 
 

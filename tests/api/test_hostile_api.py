@@ -13,9 +13,8 @@ import pytest
 
 from segue.application.app import Segue
 from segue.application.pipelines import Pipelines
-from segue.interfaces.api.app import ApiOptions, create_app
 from segue.testing import follow_to_end
-from tests.api.test_guard import client_of
+from tests.api.clients import client_of
 from tests.api.test_pipelines_api import ENDLESS, QUICK_FIX, assert_problem, submit
 
 NUL, HALF_PAIR = "a\0b", "a\ud800b"
@@ -137,11 +136,9 @@ class TooLate(Pipelines):
 
 
 async def test_an_abort_that_came_too_late_tells_how_the_run_ended(segue: Segue, project: Path) -> None:
-    app = create_app(replace(segue, pipelines=TooLate(segue)), ApiOptions(version="0.0.0"))
     async with client_of(segue) as client:
         body = await submit(client, QUICK_FIX)
-    transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+    async with client_of(replace(segue, pipelines=TooLate(segue))) as client:
         response = await client.post(f"/pipelines/{body['id']}/abort")
     assert response.status_code == 200
     assert response.json()["status"] == "done"

@@ -138,10 +138,6 @@ def test_a_port_in_use_is_one_sentence(run: Run) -> None:
     assert_one_sentence(result, 1, f"cannot listen on 127.0.0.1:{port}", "--port")
 
 
-def test_an_open_address_needs_a_token(run: Run) -> None:
-    assert_one_sentence(run("serve", "--host", "0.0.0.0"), 2, "SEGUE_API_TOKEN")
-
-
 def test_a_wrong_setting_names_its_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEGUE_PORT", "many")
     assert_one_sentence(run("pipelines", "list"), 2, "SEGUE_PORT")

@@ -118,14 +118,15 @@ async def test_only_the_token_of_an_attempt_under_way_is_let_in(segue: Segue, ag
 async def test_beside_the_api_the_tools_have_tokens_of_their_own(segue: Segue, agents: WaitingAgents) -> None:
     await segue.pipelines.submit(QUICK_FIX)
     token = token_of(await agents.at_work())
-    app = create_app(segue, ApiOptions(version="0", token="server-token"))
+    app = create_app(segue, ApiOptions(version="0"))
+    credential = await segue.tokens.local()
     tools = ToolsOverHttp(segue.tools, version="0")
     app.router.routes.append(tools_route(tools))
     async with tools.run(), posting(app) as client:
         assert (await client.post("/mcp", json=GET_TASK, headers=headers(token))).status_code == 200
-        assert (await client.post("/mcp", json=GET_TASK, headers=headers("server-token"))).status_code == 401
+        assert (await client.post("/mcp", json=GET_TASK, headers=headers(credential))).status_code == 401
         assert (await client.get("/pipelines", headers=headers(token))).status_code == 401
-        assert (await client.get("/pipelines", headers=headers("server-token"))).status_code == 200
+        assert (await client.get("/pipelines", headers=headers(credential))).status_code == 200
 
 
 async def test_a_client_over_http_and_one_through_the_bridge_hand_off(

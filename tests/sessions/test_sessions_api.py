@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from segue.application.app import Segue
-from segue.interfaces.api.app import ApiOptions, create_app
 from segue.testing import ScriptedBackend, build_test_segue
+from tests.api.clients import client_of
 from tests.sessions.scripts import ASKED, agent, documents, until, write_catalog
 
 AGENTS = {"helper": agent(), "thinker": agent(asked=[{"delay": 600}]), "mute": agent(asked=[{"say": ""}])}
@@ -29,9 +29,7 @@ async def segue(tmp_path: Path, repository: Path, backend: ScriptedBackend) -> A
 @pytest.fixture
 async def client(segue: Segue) -> AsyncIterator[httpx.AsyncClient]:
     """A client of its API."""
-    app = create_app(segue, ApiOptions(version="0.0.0"))
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as found:
+    async with client_of(segue) as found:
         yield found
 
 

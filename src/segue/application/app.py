@@ -10,6 +10,7 @@ from segue.application.pipelines import Pipelines
 from segue.application.ports import CatalogSource, EventFeed, Views
 from segue.application.results import Results
 from segue.application.sessions import Sessions
+from segue.application.tokens import Tokens
 from segue.application.tools import AgentTools
 from segue.application.workers import Workers
 from segue.domain.activity import Activity
@@ -25,6 +26,7 @@ class Segue:
     results: Results
     sessions: Sessions
     tools: AgentTools
+    tokens: Tokens
     views: Views
     feed: EventFeed[AuditEntry]
     activity: EventFeed[Activity]

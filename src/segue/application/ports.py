@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from segue.application.attempt_ports import AttemptStore
 from segue.application.session_ports import SessionReads, SessionStore
+from segue.application.token_ports import TokenReads, TokenStore
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
@@ -255,10 +256,12 @@ class UnitOfWork(Protocol):
     def workers(self) -> WorkerStore: ...
     @property
     def sessions(self) -> SessionStore: ...
+    @property
+    def tokens(self) -> TokenStore: ...
     async def commit(self) -> None: ...
 
 
-class Views(SessionReads, Protocol):
+class Views(SessionReads, TokenReads, Protocol):
     """Reads for people and programs; they never block a writer."""
 
     async def pipelines(self, wanted: PipelineFilter) -> PipelinePage: ...

@@ -40,6 +40,8 @@ class AuditKind(StrEnum):
     BLOCKER_REPORTED = "blocker_reported"
     PERMISSION_ASKED = "permission_asked"
     PERMISSION_DECIDED = "permission_decided"
+    TOKEN_CREATED = "token_created"  # noqa: S105  # the name of an event
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105
 
 
 FINAL_KINDS = frozenset({AuditKind.PIPELINE_DONE, AuditKind.PIPELINE_FAILED, AuditKind.PIPELINE_ABORTED})
@@ -53,7 +55,7 @@ class AuditEntry:
     id: int
     event_type: AuditKind
     pipeline_id: int | None
-    """None for what happened to a session outside of pipelines."""
+    """None for what happened outside of pipelines: to a session, or to a token."""
     step_id: int | None
     payload: Mapping[str, Any] | None
     """Small facts, never whole prompts."""

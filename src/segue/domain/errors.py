@@ -56,6 +56,14 @@ class ToolsClosed(SegueError):
     """A token opens no tools, or no longer."""
 
 
+class TokenRefused(SegueError):
+    """No token was shown, or one that does not work."""
+
+
+class Forbidden(SegueError):
+    """The token works, but does not allow this."""
+
+
 class IllegalMove(SegueError):
     """The pipeline or step is not in a state that allows this move."""
 
@@ -70,6 +78,10 @@ class CatalogError(SegueError):
 
 class SettingsError(SegueError):
     """A setting is wrong; the message names it and where it came from."""
+
+
+class CredentialError(SettingsError):
+    """The file of the local credential cannot be used; the message names it and says what to do."""
 
 
 class StorageError(SegueError):

@@ -10,6 +10,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
 from segue.domain.sessions import MessageStatus, Reason, Role
+from segue.domain.tokens import TokenKind
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -260,6 +261,34 @@ class ApprovalRow(Base):
     decided_by: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     decided_at: Mapped[datetime | None]
+
+
+class TokenRow(Base):
+    """What is known of a token: its hash, never its value."""
+
+    __tablename__ = "tokens"
+    __table_args__ = (
+        CheckConstraint(_one_of("kind", TokenKind), name="known_kind"),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    kind: Mapped[str] = mapped_column(String(32))
+    roles: Mapped[str] = mapped_column(String(64))
+    hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class LinkCodeRow(Base):
+    """The code of a one-time link; using it removes it."""
+
+    __tablename__ = "link_codes"
+    hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    name: Mapped[str]
+    roles: Mapped[str] = mapped_column(String(64))
+    expires_at: Mapped[datetime]
 
 
 class AuditEventRow(Base):

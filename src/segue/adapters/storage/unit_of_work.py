@@ -29,6 +29,7 @@ from segue.adapters.storage.tables import (
     StepRow,
     WorkerRow,
 )
+from segue.adapters.storage.tokens import SqlTokens
 from segue.application.ports import NewHandoff, NewPipeline, SavedHandoff, Worker
 from segue.domain.audit import AuditKind
 from segue.domain.errors import InvalidRequest, OwnershipLost, PipelineNotFound
@@ -59,6 +60,7 @@ class SqlUnitOfWork:
         self.approvals = SqlApprovals(session)
         self.workers = SqlWorkers(session)
         self.sessions = SqlSessions(session)
+        self.tokens = SqlTokens(session)
 
     async def commit(self) -> None:
         """Make everything last."""

@@ -31,6 +31,7 @@ from segue.adapters.storage.tables import (
     RepairRow,
     StepRow,
 )
+from segue.adapters.storage.tokens import TokenReading
 from segue.application.views import (
     AttemptView,
     HandoffView,
@@ -53,7 +54,7 @@ from segue.domain.usage import Usage
 T = TypeVar("T")
 
 
-class SqlViews(SessionReading):
+class SqlViews(SessionReading, TokenReading):
     """Each read is one function of one session, in one transaction: it sees one state of the records."""
 
     def __init__(self, reader: Reader) -> None:

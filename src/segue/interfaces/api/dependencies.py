@@ -1,13 +1,16 @@
-"""What route functions ask for."""
+"""What route functions ask for, and the role that each needs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from segue.application.app import Segue
-from segue.domain.errors import PipelineNotFound
+from segue.domain.errors import Forbidden, PipelineNotFound
+from segue.domain.tokens import Token, TokenRole
 from segue.interfaces.api.values import LARGEST_ID
 
 
@@ -16,6 +19,55 @@ def _segue_of(request: Request) -> Segue:
     return segue
 
 
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+_ROLES: dict[Callable[..., Any], TokenRole | None] = {}
+_SCHEME = HTTPBearer(
+    auto_error=False,
+    scheme_name="token",
+    description="A token of `segue token new`, or the local credential.",
+)
+
+
+def needs(role: TokenRole | None) -> Callable[[Endpoint], Endpoint]:
+    """Say which role a route needs; none for a route that the guard leaves open. Unsaid, it is admin."""
+
+    def say(endpoint: Endpoint) -> Endpoint:
+        _ROLES[endpoint] = role
+        return endpoint
+
+    return say
+
+
+def needed_role(endpoint: Callable[..., Any]) -> TokenRole | None:
+    """The role that a route needs."""
+    return _ROLES.get(endpoint, TokenRole.ADMIN)
+
+
+def authorize(
+    request: Request,
+    _shown: Annotated[HTTPAuthorizationCredentials | None, Security(_SCHEME)],  # for OpenAPI alone
+) -> None:
+    """`Forbidden` unless the token that the guard has checked allows what the route does."""
+    role = needed_role(request.scope["endpoint"])
+    if role is not None and not _caller_of(request).allows(role):
+        raise Forbidden(
+            f'this needs a token with the role "{role}"; `segue token new NAME --role {role}` makes one'
+        )
+
+
+def _caller_of(request: Request) -> Token:
+    token: Token = request.state.token
+    return token
+
+
+def _caller_if_any(request: Request) -> Token | None:
+    return getattr(request.state, "token", None)
+
+
+Caller = Annotated[Token, Depends(_caller_of)]
+"""The token of whoever asks."""
+CallerIfAny = Annotated[Token | None, Depends(_caller_if_any)]
+"""The same on a route that can be asked without one."""
 SegueDep = Annotated[Segue, Depends(_segue_of)]
 """The running Segue."""
 

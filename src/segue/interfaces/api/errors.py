@@ -24,6 +24,8 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.ApprovalNotFound: 404,
     errors.SessionNotFound: 404,
     errors.ToolsClosed: 401,
+    errors.TokenRefused: 401,
+    errors.Forbidden: 403,
     errors.IllegalMove: 409,
     errors.NothingToHandOff: 409,
     errors.OwnershipLost: 409,
@@ -35,6 +37,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.RepositoryError: 422,
     errors.StorageError: 503,
     errors.SettingsError: 500,
+    errors.CredentialError: 500,
     errors.SegueError: 500,
 }
 """Every error of ours has its status; a test fails if one is missing."""
@@ -42,7 +45,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
 _TITLES = {
     400: "Bad request",
     401: "Token needed",
-    403: "Refused",
+    403: "Forbidden",
     404: "Not found",
     405: "Method not allowed",
     409: "Not possible now",
@@ -65,7 +68,15 @@ class _Problem(JSONResponse):
 def problem(status: int, detail: str, **extra: Any) -> JSONResponse:
     """A problem document."""
     body = {"type": "about:blank", "title": _TITLES.get(status, "Error"), "status": status, "detail": detail}
-    return _Problem(body | extra, status_code=status)
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return _Problem(body | extra, status_code=status, headers=headers)
+
+
+def problem_of(error: errors.SegueError) -> JSONResponse:
+    """An error of ours as a problem document."""
+    extra = {"known": error.known} if isinstance(error, errors.UnknownName) else {}
+    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    return problem(status, str(error), **extra)
 
 
 def PROBLEMS(*statuses: int) -> dict[int | str, dict[str, Any]]:  # noqa: N802  # reads as a constant in routes
@@ -96,9 +107,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 async def _segue_error(_request: Request, error: Exception) -> JSONResponse:
-    extra = {"known": error.known} if isinstance(error, errors.UnknownName) else {}
-    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
-    return problem(status, str(error), **extra)
+    assert isinstance(error, errors.SegueError)
+    return problem_of(error)
 
 
 async def _bad_request(_request: Request, error: Exception) -> JSONResponse:

@@ -14,7 +14,8 @@ from segue.application.following import BEGINNING, Position, follow, present
 from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import InvalidRequest
-from segue.interfaces.api.dependencies import PipelineId, SegueDep
+from segue.domain.tokens import TokenRole
+from segue.interfaces.api.dependencies import PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
 from segue.interfaces.api.values import LARGEST_ID
 
@@ -53,6 +54,7 @@ async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
 
 
 @router.get("/events", response_class=EventSourceResponse, responses=PROBLEMS(422))
+@needs(TokenRole.READ)
 async def follow_everything(
     segue: SegueDep, after: Annotated[Position, Depends(_from_now)]
 ) -> AsyncIterable[ServerSentEvent]:
@@ -63,6 +65,7 @@ async def follow_everything(
 
 
 @router.get("/pipelines/{pipeline_id}/events", response_class=EventSourceResponse, responses=PROBLEMS(404))
+@needs(TokenRole.READ)
 async def follow_pipeline(
     segue: SegueDep, pipeline_id: Annotated[int, Depends(_existing)], after: After
 ) -> AsyncIterable[ServerSentEvent]:

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from segue.domain.errors import InvalidRequest
 from segue.domain.handoff import Extraction, Handoff, Notation, extract_handoff
+from segue.domain.tokens import TokenRole
+from segue.interfaces.api.dependencies import needs
 from segue.interfaces.api.errors import PROBLEMS
 from segue.interfaces.handoff_views import (
     CheckView,
@@ -48,12 +50,14 @@ class CheckRequest(BaseModel):
 
 
 @router.post("/extract", responses=PROBLEMS(413, 422))
+@needs(TokenRole.READ)
 def extract(wanted: ExtractRequest) -> ExtractionView:
     """The handoff in a text, with the place of each statement; `handoff` is null if there is none."""
     return view_extraction(extract_handoff(wanted.text))
 
 
 @router.post("/check", responses=PROBLEMS(413, 422))
+@needs(TokenRole.READ)
 def check(wanted: CheckRequest) -> CheckView:
     """What is wrong with a handoff; a text without one is checked as an empty handoff."""
     if (wanted.text is None) == (wanted.handoff is None):

@@ -5,19 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 
+from segue.application.app import Segue
 from segue.application.file_handles import recent_shortage
-from segue.interfaces.api.dependencies import SegueDep
+from segue.domain.errors import StorageError
+from segue.interfaces.api.dependencies import CallerIfAny, SegueDep, needs
+from segue.interfaces.api.security import HEALTH
 
 router = APIRouter(tags=["health"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Health:
-    """How Segue is."""
+class Status:
+    """How Segue is: all that is told without a token."""
 
     status: Literal["ok", "degraded"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Health(Status):
+    """How Segue is, and what it is made of."""
+
     version: str
     database: str
     """`ok`: it answered just now."""
@@ -33,14 +42,28 @@ class Health:
     """Says so if file handles ran out within the last minute."""
 
 
-@router.get("/health")
-async def get_health(segue: SegueDep, request: Request) -> Health:
-    """Whether Segue is well."""
+@router.get(HEALTH, openapi_extra={"security": [{}]})
+@needs(None)
+async def get_health(
+    segue: SegueDep, caller: CallerIfAny, request: Request, response: Response
+) -> Health | Status:
+    """Whether Segue is well; with a token, also what it is made of."""
+    try:
+        health = await _look(segue, request.app.state.version)
+    except StorageError:
+        if caller is not None:
+            raise
+        response.status_code = 503
+        return Status(status="degraded")
+    return health if caller is not None else Status(status=health.status)
+
+
+async def _look(segue: Segue, version: str) -> Health:
     await segue.views.last_entry_id()
     problem, shortage = segue.catalog.problem("."), recent_shortage()
     return Health(
         status="ok" if problem is None and shortage is None and segue.workers.is_beating() else "degraded",
-        version=request.app.state.version,
+        version=version,
         database="ok",
         engine="running" if segue.workers.is_beating() else "stopped",
         running=len(segue.workers.engine.running()),

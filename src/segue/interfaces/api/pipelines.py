@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import APIRouter, Body, Header, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from segue.application.pipelines import Submission
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.catalog import TemplateStep
+from segue.domain.errors import Forbidden
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.tokens import TokenRole
 from segue.domain.workspace import WorkspaceChoice
-from segue.interfaces.api.dependencies import PipelineId, SegueDep
+from segue.interfaces.api.dependencies import PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
-from segue.interfaces.api.values import LARGEST_ID, FolderName, PlainText
+from segue.interfaces.api.values import LARGEST_ID, FolderName, ModelName, PlainText
 
 router = APIRouter(prefix="/pipelines", tags=["pipelines"])
 
@@ -26,7 +28,7 @@ class StepRequest(TemplateStep):
 
     agent: PlainText
     description: PlainText = ""
-    model: PlainText | None = None
+    model: ModelName | None = None
 
 
 class PipelineRequest(BaseModel):
@@ -48,7 +50,7 @@ class PipelineRequest(BaseModel):
     working_dir: FolderName | None = Field(
         default=None, description="Folder to work in; the server's own if left out."
     )
-    step_models: dict[PlainText, PlainText] = Field(
+    step_models: dict[PlainText, ModelName] = Field(
         default_factory=dict, description="Agent name -> model, for this run."
     )
 
@@ -60,14 +62,18 @@ class AbortRequest(BaseModel):
     reason: PlainText = Field(default="aborted by the user", min_length=1, max_length=1000)
 
 
-@router.post("", status_code=201, responses=PROBLEMS(422))
+@router.post("", status_code=201, responses=PROBLEMS(403, 422))
+@needs(TokenRole.RUN)
 async def submit_pipeline(
     segue: SegueDep,
     wanted: PipelineRequest,
+    request: Request,
     response: Response,
     idempotency_key: Annotated[PlainText | None, Header(max_length=255)] = None,
 ) -> PipelineDetail:
     """Submit a run; it begins at once, or as soon as there is room."""
+    if not request.app.state.allow_commands:
+        _refuse_commands(wanted)
     pipeline = await segue.pipelines.submit(
         Submission(
             prompt=wanted.prompt,
@@ -85,7 +91,17 @@ async def submit_pipeline(
     return await segue.views.pipeline(pipeline.id)
 
 
+def _refuse_commands(wanted: PipelineRequest) -> None:
+    for index, step in enumerate(wanted.custom_steps or ()):
+        if step.checks:
+            raise Forbidden(
+                f"custom_steps.{index}.checks: commands are not taken over REST. Put them into a template, "
+                "or set allow_rest_commands to true in your own segue.yaml"
+            )
+
+
 @router.get("", responses=PROBLEMS(422))
+@needs(TokenRole.READ)
 async def list_pipelines(
     segue: SegueDep,
     status: PipelineStatus | None = None,
@@ -102,6 +118,7 @@ async def list_pipelines(
 
 
 @router.get("/conflicts", responses=PROBLEMS(422))
+@needs(TokenRole.READ)
 async def list_conflicts(
     segue: SegueDep, working_dir: Annotated[FolderName, Query(description="The folder to look at.")]
 ) -> list[PipelineView]:
@@ -114,18 +131,21 @@ def _resolved(folder: str) -> str:
 
 
 @router.get("/{pipeline_id}", responses=PROBLEMS(404))
+@needs(TokenRole.READ)
 async def get_pipeline(segue: SegueDep, pipeline_id: PipelineId) -> PipelineDetail:
     """One run with its steps and their newest handoffs."""
     return await segue.views.pipeline(pipeline_id)
 
 
 @router.get("/{pipeline_id}/steps/{number}", responses=PROBLEMS(404))
+@needs(TokenRole.READ)
 async def get_step(segue: SegueDep, pipeline_id: PipelineId, number: int) -> StepDetail:
     """One step with all its tries: the exact briefing that was sent, and the reply."""
     return await segue.views.step(pipeline_id, number)
 
 
 @router.get("/{pipeline_id}/diff", responses=PROBLEMS(404, 409), response_class=PlainTextResponse)
+@needs(TokenRole.READ)
 async def get_diff(
     segue: SegueDep,
     pipeline_id: PipelineId,
@@ -136,6 +156,7 @@ async def get_diff(
 
 
 @router.post("/{pipeline_id}/abort", responses=PROBLEMS(404, 409))
+@needs(TokenRole.RUN)
 async def abort_pipeline(
     segue: SegueDep, pipeline_id: PipelineId, wanted: Annotated[AbortRequest | None, Body()] = None
 ) -> PipelineDetail:

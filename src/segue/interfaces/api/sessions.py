@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from segue.application.session_views import Lineage, SessionDetail, SessionPage
 from segue.domain.errors import IllegalMove, SessionNotFound
 from segue.domain.sessions import Reason
-from segue.interfaces.api.dependencies import SegueDep
+from segue.domain.tokens import TokenRole
+from segue.interfaces.api.dependencies import SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
-from segue.interfaces.api.values import LARGEST_ID, FolderName, PlainText
+from segue.interfaces.api.values import LARGEST_ID, FolderName, ModelName, PlainText
 from segue.interfaces.session_shapes import AnswerView, OutcomeView, answer_view, outcome_view
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
@@ -35,7 +36,7 @@ class SessionRequest(BaseModel):
     working_dir: FolderName | None = Field(
         default=None, description="Folder to work in; the server's own if left out."
     )
-    model: PlainText | None = Field(default=None, description="The profile's if left out.")
+    model: ModelName | None = Field(default=None, description="The profile's if left out.")
     title: PlainText = Field(default="", max_length=1000, description="A line to know it by.")
 
 
@@ -66,6 +67,7 @@ class HandoffRequest(BaseModel):
 
 
 @router.post("", status_code=201, responses=PROBLEMS(422, 502))
+@needs(TokenRole.RUN)
 async def start_session(segue: SegueDep, wanted: SessionRequest, response: Response) -> SessionDetail:
     """Begin a session."""
     started = await segue.sessions.start(
@@ -76,6 +78,7 @@ async def start_session(segue: SegueDep, wanted: SessionRequest, response: Respo
 
 
 @router.get("")
+@needs(TokenRole.READ)
 async def list_sessions(
     segue: SegueDep,
     before: Annotated[
@@ -88,18 +91,21 @@ async def list_sessions(
 
 
 @router.get("/{session_id}", responses=PROBLEMS(404))
+@needs(TokenRole.READ)
 async def get_session(segue: SegueDep, session_id: SessionId) -> SessionDetail:
     """One session with all that was said in it."""
     return await segue.sessions.show(session_id)
 
 
 @router.delete("/{session_id}", responses=PROBLEMS(404))
+@needs(TokenRole.RUN)
 async def end_session(segue: SegueDep, session_id: SessionId) -> SessionDetail:
     """Close a session for good; it stays readable."""
     return await segue.sessions.end(session_id)
 
 
 @router.post("/{session_id}/messages", status_code=201, responses=PROBLEMS(404, 409, 502))
+@needs(TokenRole.RUN)
 async def say(segue: SegueDep, session_id: SessionId, wanted: MessageRequest) -> AnswerView:
     """Say something; the answer comes with the agent's reply."""
     answer = await segue.sessions.say(
@@ -109,6 +115,7 @@ async def say(segue: SegueDep, session_id: SessionId, wanted: MessageRequest) ->
 
 
 @router.post("/{session_id}/handoff", responses=PROBLEMS(404, 409, 422))
+@needs(TokenRole.RUN)
 async def hand_off(segue: SegueDep, session_id: SessionId, wanted: HandoffRequest) -> OutcomeView:
     """Hand over to a new session; the answer comes with its first reply, or says what came of it."""
     outcome = await segue.sessions.hand_off(
@@ -118,6 +125,7 @@ async def hand_off(segue: SegueDep, session_id: SessionId, wanted: HandoffReques
 
 
 @router.delete("/{session_id}/handoff", status_code=204, responses=PROBLEMS(404, 409))
+@needs(TokenRole.RUN)
 async def cancel_handoff(segue: SegueDep, session_id: SessionId) -> None:
     """Cancel a handoff that is under way; nothing of it is left."""
     await segue.sessions.show(session_id)
@@ -126,6 +134,7 @@ async def cancel_handoff(segue: SegueDep, session_id: SessionId) -> None:
 
 
 @router.get("/{session_id}/lineage", responses=PROBLEMS(404))
+@needs(TokenRole.READ)
 async def get_lineage(segue: SegueDep, session_id: SessionId) -> Lineage:
     """Where a session came from, and what goes on from it."""
     return await segue.sessions.lineage(session_id)

@@ -28,8 +28,17 @@ def _reachable(text: str) -> str:
     return text
 
 
+def _not_an_option(text: str) -> str:
+    if text.startswith("-"):
+        raise ValueError("starts with a dash: the agent's program would take it for an option")
+    return text
+
+
 PlainText = Annotated[str, AfterValidator(_storable)]
 """Text that every database can keep."""
 
 FolderName = Annotated[PlainText, AfterValidator(_reachable)]
 """The name of a folder, which need not exist."""
+
+ModelName = Annotated[PlainText, AfterValidator(_not_an_option)]
+"""The name of a model, which becomes an argument of an agent's program."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
+    from segue.application.tokens import Tokens
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
     from segue.domain.transcripts import FoundSession, Transcript
@@ -26,7 +27,7 @@ class CliSettings(Protocol):
     @property
     def port(self) -> int: ...
     @property
-    def api_token(self) -> str | None: ...
+    def allow_rest_commands(self) -> bool: ...
     @property
     def backend(self) -> str: ...
     @property
@@ -100,6 +101,10 @@ class Parts(Protocol):
 
     def tools(self, settings: CliSettings) -> AbstractAsyncContextManager[AgentTools]:
         """The tools of agents, with the database open and nothing else."""
+        ...
+
+    def tokens(self, settings: CliSettings) -> AbstractAsyncContextManager[Tokens]:
+        """Who may use the server, with the database open and nothing else."""
         ...
 
     def catalog(self, settings: CliSettings) -> CatalogSource:

@@ -197,13 +197,11 @@ def approvals(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _decide(context: typer.Context, pipeline_id: int, comment: str | None, *, approved: bool) -> None:
-    import getpass
-
     async def decide() -> Approval:
         parts = parts_of(context)
         async with parts.open(parts.settings()) as segue:
             return await segue.approvals.decide_next(
-                pipeline_id, approve=approved, comment=comment, decided_by=getpass.getuser()
+                pipeline_id, approve=approved, comment=comment, decided_by=segue.tokens.owner
             )
 
     from segue.interfaces.cli.output import printable

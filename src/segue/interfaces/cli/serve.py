@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from segue.domain.errors import SegueError, SettingsError
+from segue.domain.errors import SegueError
 from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
 
 
@@ -29,10 +29,11 @@ def serve(
     settings = parts.settings(host=host, port=port, backend=backend)
     debug = bool(context.find_root().params.get("debug"))
     send_logs_to_stderr(level="debug" if debug else settings.log_level, form=settings.log_format)
-    if not is_loopback(settings.host) and not settings.api_token:
-        raise SettingsError(
-            f"listening on {settings.host} would let others run commands here: set SEGUE_API_TOKEN first, or "
-            "listen on 127.0.0.1"
+    if not is_loopback(settings.host):
+        typer.echo(
+            f"warning: traffic to {settings.host} is not encrypted, and whoever reads it reads the tokens: "
+            "put a proxy with TLS in front",
+            err=True,
         )
     listener = listen(settings.host, settings.port)
     with closing(listener):
@@ -44,8 +45,11 @@ def serve(
 async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -> None:
     from segue.interfaces.api.app import ApiOptions, create_app
 
-    options = ApiOptions(version=parts.version, host=settings.host, token=settings.api_token)
+    options = ApiOptions(
+        version=parts.version, host=settings.host, allow_commands=settings.allow_rest_commands
+    )
     async with parts.open(settings, hosting=True) as segue, AsyncExitStack() as running:
+        await segue.tokens.local()
         app = create_app(segue, options)
         if settings.mcp == "http":
             from segue.interfaces.mcp.http import ToolsOverHttp, tools_route
@@ -54,7 +58,10 @@ async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -
             await running.enter_async_context(tools.run())
             app.router.routes.append(tools_route(tools))
         await segue.start()
-        greeting = f"segue {parts.version} on {_url(settings, listener)}  (Ctrl-C stops)"
+        greeting = (
+            f"segue {parts.version} on {url_of(settings.host, settings.port)}  (Ctrl-C stops)\n"
+            "requests need a token: segue token header | curl -H @- URL"
+        )
         await serve_app(app, listener, greeting)
         if left := len(segue.workers.engine.running()):
             typer.echo(f"{left} unfinished: they go on when Segue starts again", err=True)
@@ -75,9 +82,9 @@ async def serve_app(app: Any, listener: socket.socket, greeting: str) -> None:
         await server.serve(sockets=[listener])
 
 
-def _url(settings: CliSettings, listener: socket.socket) -> str:
-    name = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"http://{name}:{listener.getsockname()[1]}"
+def url_of(host: str, port: int) -> str:
+    """The address of a server."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def listen(host: str, port: int) -> socket.socket:

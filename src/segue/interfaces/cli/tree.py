@@ -27,6 +27,7 @@ COMMANDS = {
     "run": Place("run", "run", "Run a pipeline here and now, and watch it."),
     "chat": Place("chat", "chat", "Talk with an agent, and hand over to a new session with /handoff."),
     "serve": Place("serve", "serve", "Serve REST and run pipelines; what a crash interrupted goes on."),
+    "token": Place("token", "app", "Manage who may use the server."),
     "mcp": Place("mcp", "mcp", "Give an agent Segue's own tools, over MCP."),
     "pipelines": Place("pipelines", "app", "Look at pipelines and steer them.", "results"),
     "handoff": Place("handoff", "app", "Read, check, convert and pass on handoff documents."),

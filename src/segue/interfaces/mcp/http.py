@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from segue.application.tools import AgentTools
 from segue.domain.errors import SegueError, ToolsClosed
 from segue.interfaces.api.errors import problem
-from segue.interfaces.api.security import Guard
+from segue.interfaces.api.security import Guard, bearer_of
 from segue.interfaces.mcp.server import build_server
 from segue.interfaces.mcp.tools import Answer, call_tool
 
@@ -41,7 +41,7 @@ class ToolsOverHttp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that shows the token of an attempt under way."""
         try:
-            await self._tools.check(_token_in(Headers(scope=scope)))
+            await self._tools.check(bearer_of(Headers(scope=scope)))
         except SegueError as error:
             status = 401 if isinstance(error, ToolsClosed) else 503
             await problem(status, str(error))(scope, receive, send)
@@ -52,7 +52,7 @@ class ToolsOverHttp:
         async def tools() -> AgentTools:
             return self._tools
 
-        return await call_tool(tools, _token_in(request.headers), name, arguments)
+        return await call_tool(tools, bearer_of(request.headers), name, arguments)
 
 
 def tools_route(app: ToolsOverHttp) -> Route:
@@ -62,9 +62,4 @@ def tools_route(app: ToolsOverHttp) -> Route:
 
 def create_tools_app(app: ToolsOverHttp, *, host: str) -> ASGIApp:
     """The tools as a server of their own, behind the same guard as the API; the tokens are the attempts'."""
-    return Guard(Starlette(routes=[tools_route(app)]), host=host, token=None, max_body_bytes=_LARGEST_BODY)
-
-
-def _token_in(headers: Mapping[str, str]) -> str:
-    scheme, _, shown = headers.get("authorization", "").partition(" ")
-    return shown.strip() if scheme.lower() == "bearer" else ""
+    return Guard(Starlette(routes=[tools_route(app)]), host=host, tokens=None, max_body_bytes=_LARGEST_BODY)

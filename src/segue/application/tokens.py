@@ -1,0 +1,210 @@
+"""Who may use the server: the local credential, tokens with a name, and one-time links for browsers."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+
+from segue.application.ports import Clock, Database, UnitOfWork
+from segue.application.token_ports import CredentialFile, LinkCode, NewToken
+from segue.domain.audit import AuditKind
+from segue.domain.errors import CredentialError, InvalidRequest, TokenRefused, UnknownName
+from segue.domain.tokens import (
+    PREFIX,
+    Token,
+    TokenKind,
+    TokenRole,
+    check_name,
+    check_roles,
+    read_expiry,
+)
+
+BROWSER_ROLES = (TokenRole.RUN, TokenRole.APPROVE)
+_CODE_LIFETIME = timedelta(minutes=2)
+_BROWSER_LIFETIME = timedelta(hours=12)
+_LONGEST_VALUE = 200
+_SHOW_ONE = "show a token: Authorization: Bearer <token>; `segue token header` prints that line"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IssuedToken:
+    """A new token with its value, which is shown once."""
+
+    token: Token
+    value: str
+
+
+class Tokens:
+    """The use cases of tokens. Only hashes are saved: a value has 256 random bits, so SHA-256 will do."""
+
+    def __init__(self, *, database: Database, clock: Clock, credential: CredentialFile, owner: str) -> None:
+        self._database = database
+        self._clock = clock
+        self._credential = credential
+        self.owner = owner
+        """The login name of whoever runs this process: the name of the local credential."""
+
+    async def local(self) -> str:
+        """The local credential: made if there is none, and known to this database from now on."""
+        value = await asyncio.to_thread(self._credential.read)
+        if value is None:
+            value = await asyncio.to_thread(self._credential.create, _new_value())
+        known = await self._database.views.token(hash_of(value))
+        if known is None:
+            known = await self._add_local(value)
+        if why := known.why_refused(self._clock.now()):
+            raise CredentialError(
+                f"the local credential {why}: remove the file {self._credential.place}, and a new one is made"
+            )
+        return value
+
+    async def new(self, name: str, roles: Iterable[str], expires: str) -> IssuedToken:
+        """A token under a name that no other token has."""
+        now = self._clock.now()
+        check_name(name)
+        checked, expires_at = check_roles(roles), read_expiry(expires, now)
+        if name == self.owner:
+            raise InvalidRequest(f'"{name}" is the name of your local credential; choose another one')
+        async with self._database.begin() as work:
+            if name in {each.name for each in await work.tokens.all() if not each.why_refused(now)}:
+                raise InvalidRequest(f'a token "{name}" exists; revoke it, or choose another name')
+            issued = await self._issue(
+                work, name=name, kind=TokenKind.NAMED, roles=checked, expires_at=expires_at
+            )
+            await work.commit()
+        return issued
+
+    async def list(self, *, everything: bool = False) -> Sequence[Token]:
+        """The tokens that work, oldest first; with `everything`, those that have ended too."""
+        now = self._clock.now()
+        return [
+            each for each in await self._database.views.tokens() if everything or not each.why_refused(now)
+        ]
+
+    async def revoke(self, name: str) -> Sequence[Token]:
+        """End every token of a name now; the local credential's file goes with it."""
+        now = self._clock.now()
+        own = None
+        with suppress(CredentialError):  # a file that is not as it should be is no reason to keep a token
+            own = await asyncio.to_thread(self._credential.read)
+        async with self._database.begin() as work:
+            working = [each for each in await work.tokens.all() if not each.why_refused(now)]
+            ended = [each for each in working if each.name == name]
+            if not ended:
+                raise UnknownName("token", name, {each.name for each in working})
+            in_file = await work.tokens.find(hash_of(own)) if own else None
+            await work.tokens.drop_codes(name)
+            for token in ended:
+                await work.tokens.revoke(token.id, now)
+                await work.audit.add(
+                    AuditKind.TOKEN_REVOKED,
+                    now,
+                    token=token.id,
+                    name=name,
+                    token_kind=token.kind,
+                    revoked_by=self.owner,
+                )
+            await work.commit()
+        if in_file in ended:
+            await asyncio.to_thread(self._credential.remove)
+        return ended
+
+    async def check(self, value: str | None) -> Token:
+        """The token with this value; `TokenRefused` unless it works."""
+        if not value or len(value) > _LONGEST_VALUE:
+            raise TokenRefused(_SHOW_ONE)
+        found = await self._database.views.token(hash_of(value))
+        if found is None:
+            raise TokenRefused(f"this token is not known here; {_SHOW_ONE}")
+        if why := found.why_refused(self._clock.now()):
+            raise TokenRefused(f"this token {why}; ask for a new one")
+        return found
+
+    async def new_code(self, roles: Iterable[str] = BROWSER_ROLES) -> str:
+        """The code of a one-time link, for a browser of this user."""
+        value, now = _new_value(), self._clock.now()
+        code = LinkCode(
+            name=self.owner,
+            roles=check_roles(roles),
+            hash=hash_of(value),
+            expires_at=now + _CODE_LIFETIME,
+        )
+        async with self._database.begin() as work:
+            await work.tokens.add_code(code, now)
+            await work.commit()
+        return value
+
+    async def exchange(self, code: str) -> IssuedToken:
+        """A token for a browser, for the code of a link; `TokenRefused` if it was used, or is too old."""
+        now = self._clock.now()
+        async with self._database.begin() as work:
+            found = await work.tokens.take_code(hash_of(code))
+            issued = None
+            if found is not None and now < found.expires_at:
+                issued = await self._issue(
+                    work,
+                    name=found.name,
+                    kind=TokenKind.BROWSER,
+                    roles=found.roles,
+                    expires_at=now + _BROWSER_LIFETIME,
+                )
+            await work.commit()
+        if issued is None:
+            raise TokenRefused("this link was used already or is too old; `segue token link` makes a new one")
+        return issued
+
+    async def _add_local(self, value: str) -> Token:
+        async with self._database.begin() as work:
+            if (known := await work.tokens.find(hash_of(value))) is not None:
+                return known  # another process was faster
+            issued = await self._issue(
+                work,
+                name=self.owner,
+                kind=TokenKind.LOCAL,
+                roles=(TokenRole.ADMIN,),
+                expires_at=None,
+                value=value,
+            )
+            await work.commit()
+        return issued.token
+
+    async def _issue(
+        self,
+        work: UnitOfWork,
+        *,
+        name: str,
+        kind: TokenKind,
+        roles: tuple[TokenRole, ...],
+        expires_at: datetime | None,
+        value: str | None = None,
+    ) -> IssuedToken:
+        value, now = value or _new_value(), self._clock.now()
+        new = NewToken(
+            name=name, kind=kind, roles=roles, hash=hash_of(value), created_at=now, expires_at=expires_at
+        )
+        token = await work.tokens.add(new)
+        await work.audit.add(
+            AuditKind.TOKEN_CREATED,
+            now,
+            token=token.id,
+            name=name,
+            token_kind=kind,
+            roles=roles,
+            expires_at=expires_at.isoformat() if expires_at else None,
+            created_by=self.owner,
+        )
+        return IssuedToken(token=token, value=value)
+
+
+def hash_of(value: str) -> str:
+    """What is saved of a value."""
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _new_value() -> str:
+    return PREFIX + token_urlsafe(32)
