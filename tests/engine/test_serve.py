@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -63,28 +67,48 @@ def living(processes: list[psutil.Process]) -> list[psutil.Process]:
     return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
-def curl(*arguments: str) -> str:
-    """What curl prints; where it is not installed, what it would ask is asked in its place."""
-    if shutil.which("curl"):
-        return subprocess.run(["curl", "-sS", *arguments], capture_output=True, text=True, check=True).stdout
-    (url,) = (each for each in arguments if each.startswith("http"))
-    options = {each: arguments[at + 1] for at, each in enumerate(arguments) if each.startswith("-")}
-    headers = dict([options["-H"].split(": ", 1)]) if "-H" in options else {}
-    return httpx.request(options.get("-X", "GET"), url, headers=headers, content=options.get("-d")).text
+def lines_of_the_readme() -> list[str]:
+    """What the README tells to type in another terminal than the server's."""
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = next(block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "segue serve" in block)
+    return block.partition("# in another terminal:\n")[2].replace("\\\n", "").splitlines()
 
 
-def test_the_examples_of_the_documentation_work_as_they_are_typed(served: ServedSegue) -> None:
-    base = str(served.client.base_url).rstrip("/").replace("127.0.0.1", "localhost")
-    data = '{"template": "quick_fix", "title": "Fix login bug", "prompt": "The login button is broken."}'
-    typed = ("-X", "POST", f"{base}/pipelines", "-H", "Content-Type: application/json", "-d", data)
-    submitted = json.loads(curl(*typed))
-    assert submitted["status"] == "running"
-    seen = {submitted["status"]}
-    while submitted["status"] not in ("done", "failed"):
-        submitted = json.loads(curl(f"{base}/pipelines/{submitted['id']}"))
-        seen.add(submitted["status"])
-    assert seen == {"running", "done"}
-    assert submitted["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Mended it"]
+@pytest.mark.skipif(not shutil.which("curl"), reason="the lines of the README need curl")
+def test_the_lines_of_the_readme_work_as_they_are_printed(served: ServedSegue) -> None:
+    submit, look, follow = (
+        line.replace("localhost:8000", f"localhost:{served.client.base_url.port}")
+        for line in lines_of_the_readme()
+    )
+    here = Path(sys.executable).parent
+    environment = served.environment() | {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+
+    def type_in(line: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            ["sh", "-c", line],
+            cwd=served.project,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # curl shows its progress there
+            text=True,
+            start_new_session=True,
+        )
+
+    submitted = json.loads(type_in(submit).communicate(timeout=120)[0])
+    assert (submitted["id"], submitted["status"]) == (1, "running")
+    following = type_in(follow)
+    assert following.stdout is not None
+    kinds = []
+    for line in following.stdout:
+        kinds += re.findall(r"^event: (\w+)", line)
+        if "pipeline_done" in kinds or "pipeline_failed" in kinds:
+            break
+    os.killpg(following.pid, signal.SIGTERM)
+    following.communicate(timeout=120)
+    assert (kinds[0], kinds[-1]) == ("pipeline_created", "pipeline_done")
+    shown = json.loads(type_in(look).communicate(timeout=120)[0])
+    assert shown["status"] == "done"
+    assert shown["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Mended it"]
 
 
 def test_one_abort_stops_one_pipeline_with_every_process_of_its_agent(served: ServedSegue) -> None:
@@ -154,7 +178,7 @@ def events_in(response: httpx.Response) -> Iterator[tuple[str, str]]:
 
 def test_events_come_live_and_can_be_resumed_without_a_gap(served: ServedSegue) -> None:
     with (
-        httpx.Client(base_url=served.client.base_url, timeout=60) as listener,
+        httpx.Client(base_url=served.client.base_url, headers=served.client.headers, timeout=60) as listener,
         listener.stream("GET", "/events") as response,
     ):
         pipeline = served.submit(template="quick_fix", prompt="Mend it.")["id"]
