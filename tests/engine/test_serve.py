@@ -70,7 +70,8 @@ def living(processes: list[psutil.Process]) -> list[psutil.Process]:
 def lines_of_the_readme() -> list[str]:
     """What the README tells to type in another terminal than the server's."""
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = next(block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "segue serve" in block)
+    blocks: list[str] = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    block = next(block for block in blocks if "segue serve" in block)
     return block.partition("# in another terminal:\n")[2].replace("\\\n", "").splitlines()
 
 

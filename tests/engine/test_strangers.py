@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def ask_as_nobody(served: ServedSegue, method: str, path: str, body: Any = None)
 def test_another_user_can_neither_run_nor_approve_nor_read(served: ServedSegue, tmp_path: Path) -> None:
     waiting = served.submit(custom_steps=[{"agent": "developer"}], prompt="Publish.")["id"]
     while not (asked := served.client.get("/approvals").json()):
-        pass
+        time.sleep(0.02)
     assert as_nobody("id", "-un").stdout == "nobody\n"
     ran = tmp_path / "ran"
     attack = {"custom_steps": [{"agent": "developer", "checks": [f"touch {ran}"]}], "prompt": "x"}
