@@ -152,7 +152,13 @@ async def open_segue(
             moves=_moves_of(settings, endings, documents),
             clock=clock,
         )
-        talking = Talking(database=database, backends=loaded, clock=clock, limits=limits)
+        talking = Talking(
+            database=database,
+            backends=loaded,
+            clock=clock,
+            limits=limits,
+            credential=credential_file(settings),
+        )
         segue = Segue(
             sessions=Sessions(
                 talking=talking,
@@ -266,7 +272,9 @@ def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> Ste
     from segue.adapters.tokens import counter_for
 
     notation = settings.handoff_notation
-    conversations = Conversations(endings=endings, tools_for=tools_for(settings))
+    conversations = Conversations(
+        endings=endings, tools_for=tools_for(settings), credential=credential_file(settings)
+    )
     return StepMoves(
         endings=endings,
         briefer=Briefer(counter_for=counter_for, budget=settings.briefing_budget, notation=notation),
@@ -282,6 +290,11 @@ def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> Ste
         ),
         handoff_limits=handoff_limits(settings) if settings.auto_handoff else None,
     )
+
+
+def credential_file(settings: Settings) -> str:
+    """The file that opens Segue's own interface to its owner; no agent is to read it."""
+    return str(settings.data_dir / "credential")
 
 
 def make_data_dir(settings: Settings) -> None:

@@ -54,6 +54,7 @@ SCENARIOS: dict[str, Playable | list[Playable]] = {
     "short": turn(say(SLOW[:400]), chunk=20, chunk_delay=0.15),
     "sleep": [shell(f"sleep {NAP}"), say("Slept.")],
     "outside": [write(str(OUTSIDE), "x"), say("Tried.")],
+    "peek": [read(str(OUTSIDE)), shell(f"cat {OUTSIDE}"), say("Looked.")],
     "push": [
         shell("git push origin main"),
         turn(say("Pushed."), usage=usage(input=100_000, output=1)),

@@ -19,8 +19,8 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
-from segue.testing import ScriptedModel
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
+from segue.testing import Playable, ScriptedModel, read, say, shell
 from tests.agents import rig_claude_code
 from tests.agents.native_cases import NativeCases, of, options, run
 from tests.agents.rig import Rig
@@ -66,6 +66,29 @@ class TestClaudeCode(NativeCases):
         ended = of(events, ToolUsed)[-1]
         assert ended.state is ToolState.FAILED
         assert "refused by the rules" in ended.output
+
+    async def test_the_rules_keep_it_from_the_credential(
+        self, backend: StreamedBackend, workspace: Path, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "own data"
+        folder.mkdir()
+        for name in ("credential", "other"):
+            (folder / name).write_text(f"word of {name}\n")
+        rules = default_rules(str(workspace), str(folder / "credential"))
+        script: list[Playable] = [
+            read(str(folder / "other")),
+            read(str(folder / "credential")),
+            shell(f"cat '{folder}/credential'"),
+            say("Looked."),
+        ]
+        with ScriptedModel({"peek": script}) as model:
+            rig = self.make_rig(tmp_path / "agent-home", model.url)
+            _, events = await run(backend, rig.request(str(workspace), permissions=rules), "[[peek]]")
+            heard = json.dumps([request.body for request in model.requests])
+        ended = [event.state for event in of(events, ToolUsed) if event.state is not ToolState.STARTED]
+        assert ended == [ToolState.DONE, ToolState.FAILED, ToolState.FAILED]
+        assert "word of other" in heard
+        assert "word of credential" not in heard
 
     async def test_settings_in_the_workspace_do_not_undo_the_rules(
         self, backend: StreamedBackend, rig: Rig, workspace: Path

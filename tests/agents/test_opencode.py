@@ -26,7 +26,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
 from tests.agents.opencode_bench import HANDOFF, NAP, OUTSIDE, SLOW, Bench, ask, running_bench
 
 
@@ -143,6 +143,24 @@ async def test_what_the_rules_refuse_is_not_done(
     reply, told = await ask(backend, bench.request(workspace), "[[push]]")
     refused = [e.access for e in told if isinstance(e, PermissionSettled) and not e.allowed]
     assert [access.targets for access in refused] == [("git push origin main",)]
+
+
+async def test_the_rules_keep_it_from_the_credential_and_ask_about_no_other_read(
+    bench: Bench, backend: OpenCodeBackend, workspace: Path
+) -> None:
+    (workspace / "a.txt").write_text("one\n")
+    rules = default_rules(str(workspace), str(OUTSIDE))
+    OUTSIDE.write_text("word of credential\n")
+    try:
+        _, told = await ask(backend, bench.request(workspace, permissions=rules), "[[peek]]")
+    finally:
+        OUTSIDE.unlink()
+    settled = [e for e in told if isinstance(e, PermissionSettled)]
+    assert [(e.access.tool, e.allowed) for e in settled] == [(Tool.READ, False), (Tool.SHELL, False)]
+    assert "word of credential" not in json.dumps([each.body for each in bench.model.requests])
+    _, told = await ask(backend, bench.request(workspace, permissions=rules), "[[fix]]")
+    settled = [e for e in told if isinstance(e, PermissionSettled)]
+    assert [(e.access.tool, e.allowed) for e in settled] == [(Tool.EDIT, True)]
 
 
 async def test_what_is_refused_outright_is_not_even_offered(

@@ -16,7 +16,7 @@ from segue.adapters.backends.opencode.records import Records, SessionRecord
 from segue.adapters.backends.opencode.sessions import new_id, sent_as
 from segue.application.backends import Said
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
 
 
 def _error(name: str, **data: Any) -> dict[str, Any]:
@@ -150,6 +150,15 @@ def test_sub_agents_get_refusals_and_the_session_questions() -> None:
     }
     assert {("bash", "*", "ask"), ("git_*", "*", "ask"), ("webfetch", "*", "deny")} <= {*found[first:]}
     assert not [rule for rule in found if rule[0] in ("read", "task")]
+
+
+def test_a_file_elsewhere_is_kept_by_the_border_and_one_inside_by_questions() -> None:
+    for credential, questions in (("/data/segue/credential", []), ("/w/data/credential", ["ask"])):
+        rules = default_rules("/w", credential)
+        made = session_rules(rules, agent_rules=(), mcp_servers=(), own_tools=None)
+        found = [rule["action"] for rule in made if (rule["permission"], rule["pattern"]) == ("read", "*")]
+        assert found == questions
+        assert ("external_directory", "*", "ask") in [tuple(rule.values()) for rule in made]
 
 
 def test_what_the_agent_itself_may_not_do_stays_so() -> None:

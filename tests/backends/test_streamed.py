@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from segue.adapters.backends import claude_hook
-from segue.adapters.backends.claude_code import ClaudeCodeBackend
-from segue.adapters.backends.codex import CodexBackend
+from segue.adapters.backends.claude_code import ClaudeCodeBackend, _settings
+from segue.adapters.backends.codex import CodexBackend, _told
 from segue.adapters.backends.streams import Tail
 from segue.application.backends import (
     Message,
@@ -25,7 +25,29 @@ from segue.application.backends import (
 )
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
+
+
+@pytest.mark.parametrize(
+    ("more", "is_free"),
+    [([], True), ([PermissionRule(tool=Tool.READ, pattern="secrets/*", action=Ruling.DENY)], False)],
+)
+def test_reading_goes_past_the_hook_where_claude_code_keeps_from_single_files_itself(
+    tmp_path: Path, more: list[PermissionRule], is_free: bool
+) -> None:
+    rules = (*default_rules(str(tmp_path), "/data/segue/credential"), *more)
+    made = _settings(tmp_path, rules, None)
+    (hook,) = made["hooks"]["PreToolUse"]
+    assert made["permissions"]["deny"] == (["Read(//data/segue/credential)"] if is_free else [])
+    assert ("Read" in made["permissions"]["allow"]) is is_free
+    assert (hook["matcher"] == "*") is not is_free
+
+
+def test_codex_is_told_what_it_must_not_read_and_run(tmp_path: Path) -> None:
+    told = _told(default_rules(str(tmp_path), "/data/segue/credential"))
+    assert "`*git push*`" in told
+    assert "Never read files that match these patterns: `/data/segue/credential`." in told
+    assert _told(()) == ""
 
 
 class TestHook:

@@ -16,7 +16,7 @@ from segue.application.watching import Seen, Watched, Watching
 from segue.domain.errors import AgentFailed
 from segue.domain.handoff import redact
 from segue.domain.limits import HandoffLimits
-from segue.domain.permissions import DEFAULT_RULES
+from segue.domain.permissions import default_rules
 from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Step
 from segue.domain.sessions import Reason
 
@@ -61,12 +61,16 @@ class Conversation:
 class Conversations:
     """Every call has a limit; what takes longer is a failure with a sentence."""
 
-    def __init__(self, *, endings: Endings, tools_for: ToolsFor | None = None) -> None:
+    def __init__(
+        self, *, endings: Endings, tools_for: ToolsFor | None = None, credential: str | None = None
+    ) -> None:
         self._backends = endings.backends
         self._database = endings.database
         self._clock = endings.clock
         self._limits = endings.limits
         self._tools_for = tools_for
+        self._credential = credential
+        """The file that agents are kept from."""
         self._watching = Watching(database=endings.database, clock=endings.clock)
 
     def of(self, lease: Lease, pipeline: Pipeline, attempt: Attempt, agent: Agent) -> Conversation:
@@ -76,14 +80,15 @@ class Conversations:
         tools = None
         if self.offers_tools(backend) and self._tools_for is not None and attempt.token is not None:
             tools = self._tools_for(attempt.token)
+        folder = pipeline.workspace.path if pipeline.workspace else pipeline.working_dir
         request = SessionRequest(
             key=agent.key,
             agent_name=agent.name,
             profile=profile,
-            permissions=(*DEFAULT_RULES, *profile.permissions),
+            permissions=(*default_rules(folder, self._credential), *profile.permissions),
             tools=tools,
             model=step.model,
-            working_dir=pipeline.workspace.path if pipeline.workspace else pipeline.working_dir,
+            working_dir=folder,
             title=f"segue {pipeline.id}.{step.order_index + 1} {agent.name}: {pipeline.title}",
         )
         return Conversation(

@@ -28,7 +28,7 @@ from segue.application.session_ports import NewMessage
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, TurnStopped
 from segue.domain.handoff import redact
-from segue.domain.permissions import DEFAULT_RULES
+from segue.domain.permissions import default_rules
 from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
 from segue.domain.usage import Usage
 
@@ -44,11 +44,21 @@ _LAST_WORDS_SECONDS = 5.0
 class Talking:
     """The way to the back ends. Every call has a limit; what takes longer is a failure with a sentence."""
 
-    def __init__(self, *, database: Database, backends: Backends, clock: Clock, limits: Limits) -> None:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        backends: Backends,
+        clock: Clock,
+        limits: Limits,
+        credential: str | None = None,
+    ) -> None:
         self.database = database
         self.backends = backends
         self.clock = clock
         self._limits = limits
+        self._credential = credential
+        """The file that agents are kept from."""
         self._joined: set[int] = set()
         self._exchanges: dict[int, asyncio.Task[SpokenMessage]] = {}
 
@@ -62,7 +72,10 @@ class Talking:
             key=session.key,
             agent_name=session.name,
             profile=session.profile,
-            permissions=(*DEFAULT_RULES, *session.profile.permissions),
+            permissions=(
+                *default_rules(session.working_dir, self._credential),
+                *session.profile.permissions,
+            ),
             model=session.model,
             working_dir=session.working_dir,
             title=f"segue session {session.id} {session.name}: {session.title}",

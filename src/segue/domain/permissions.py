@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
+from glob import escape
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -69,7 +70,27 @@ DEFAULT_RULES = (
     PermissionRule(tool=Tool.SHELL, pattern="*git push*", action=Ruling.DENY),
     PermissionRule(tool=Tool.SHELL, pattern="*git * push*", action=Ruling.DENY),
 )
-"""Everything, but no writing outside the workspace and no pushing. A profile's own rules come after these."""
+"""Everything, but no writing outside the workspace and no pushing."""
+
+
+def default_rules(workspace: str, credential: str | None) -> tuple[PermissionRule, ...]:
+    """The rules of every agent. `credential` is the file that opens Segue's own interface to its owner.
+
+    Nobody reads or writes that, nor runs a command that names it, however the folder of it is spelled.
+    """
+    if credential is None:
+        return DEFAULT_RULES
+    path = escape(_as_written(Tool.READ, credential, workspace))
+    named = escape("/".join(credential.split("/")[-2:]))
+    return (
+        *DEFAULT_RULES,
+        PermissionRule(tool=Tool.READ, pattern=path, action=Ruling.DENY),
+        PermissionRule(tool=Tool.EDIT, pattern=path, action=Ruling.DENY),
+        *(
+            PermissionRule(tool=Tool.SHELL, pattern=pattern, action=Ruling.DENY)
+            for pattern in (f"*{named}", f"*{named}[!a-zA-Z0-9_.-]*", "*segue token*")
+        ),
+    )
 
 
 def decide(rules: Sequence[PermissionRule], access: Access, workspace: str) -> Ruling:

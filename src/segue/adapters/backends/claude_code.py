@@ -7,9 +7,10 @@ hold, and the rule `ask` works. The program's own modes and the user's own setti
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -140,10 +141,11 @@ def _as_uuid(name: str) -> str:
         return str(uuid5(NAMESPACE_URL, f"segue:{name}"))
 
 
-def _settings(folder: Path, rules: Iterable[PermissionRule], tools: ToolServer | None) -> dict[str, Any]:
-    """Our hook for every call; reading goes past it where the rules allow all of that."""
+def _settings(folder: Path, rules: Sequence[PermissionRule], tools: ToolServer | None) -> dict[str, Any]:
+    """Our hook for every call; reading goes past it where the rules allow all of that but single files."""
     free = [name for name, tool in KINDS.items() if tool is Tool.READ]
-    reads = always(rules, Tool.READ) is Ruling.ALLOW
+    kept = [rule for rule in rules if _keeps_from_file(rule)]
+    reads = always([rule for rule in rules if rule not in kept], Tool.READ) is Ruling.ALLOW
     # -P: nothing in the workspace can stand in for a module of ours.
     command = shlex.join([sys.executable, "-P", "-m", claude_hook.__name__, str(folder)])
     hook = {"type": "command", "command": command, "timeout": _HOOK_SECONDS}
@@ -151,11 +153,22 @@ def _settings(folder: Path, rules: Iterable[PermissionRule], tools: ToolServer |
     return {
         "permissions": {
             "allow": [*(free if reads else ()), *([f"mcp__{tools.name}"] if tools else ())],
-            "deny": [],
+            "deny": [f"Read({_anchored(rule.pattern)})" for rule in kept] if reads else [],
         },
         "disableAllHooks": False,  # whatever the settings of the workspace say
         "hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [hook]}]},
     }
+
+
+def _keeps_from_file(rule: PermissionRule) -> bool:
+    """True for a rule that Claude Code can apply itself: it denies reading one file of a plain name."""
+    is_plain = re.fullmatch(r"[\w./ -]+", rule.pattern) is not None
+    return rule.tool == Tool.READ and rule.action is Ruling.DENY and is_plain
+
+
+def _anchored(path: str) -> str:
+    """A path in the words of Claude Code, where one slash is the folder of the settings."""
+    return f"/{path}" if path.startswith("/") else f"./{path}"
 
 
 def _servers(tools: ToolServer) -> dict[str, Any]:

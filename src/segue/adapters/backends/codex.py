@@ -148,11 +148,15 @@ def _sandbox(options: CodexOptions, rules: Sequence[PermissionRule]) -> dict[str
 
 
 def _told(rules: Sequence[PermissionRule]) -> str:
-    """The rules about commands, in words: the only way to bring them to this agent."""
-    refused = [rule.pattern for rule in rules if rule.tool == Tool.SHELL and rule.action is not Ruling.ALLOW]
-    if not refused:
-        return ""
-    return f"Never run commands that match these patterns: {', '.join(f'`{found}`' for found in refused)}."
+    """The rules about commands and reading, in words: the only way to bring them to this agent."""
+    told = []
+    for tool, words in (
+        (Tool.SHELL, "Never run commands that match these patterns"),
+        (Tool.READ, "Never read files that match these patterns"),
+    ):
+        refused = [f"`{rule.pattern}`" for rule in rules if rule.tool == tool and rule.action != Ruling.ALLOW]
+        told += [f"{words}: {', '.join(refused)}."] if refused else []
+    return " ".join(told)
 
 
 def _log_asks(agent: str, rules: Sequence[PermissionRule]) -> None:

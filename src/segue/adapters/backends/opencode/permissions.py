@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from segue.adapters.backends.opencode.kinds import KINDS, kind_of
-from segue.domain.permissions import Access, PermissionRule, Ruling, Tool
+from segue.domain.permissions import Access, PermissionRule, Ruling, Tool, always
 
 Rule = Mapping[str, str]
 LOOP = "doom_loop"
@@ -39,10 +39,11 @@ def session_rules(
     refused: list[Rule] = []
     asked: list[Rule] = []
     for tool in Tool:
-        verdict = _outright(rules, tool)
+        about = [rule for rule in rules if not _is_beyond_border(rule, tool)]
+        verdict = always(about, tool)
         for name in [f"{name}_*" for name in sorted(mcp_servers)] if tool is Tool.MCP else KINDS[tool]:
             refused += [
-                _rule(name, Ruling.DENY, pattern) for pattern in _kept_from_sub_agents(rules, tool, name)
+                _rule(name, Ruling.DENY, pattern) for pattern in _kept_from_sub_agents(about, tool, name)
             ]
             if verdict is not Ruling.ALLOW and not _denied(agent_rules, name):
                 asked.append(_rule(name, verdict or Ruling.ASK))
@@ -90,12 +91,9 @@ def _paths(
     return tuple(str(pattern) for pattern in asked.get("patterns") or ())
 
 
-def _outright(rules: Sequence[PermissionRule], tool: Tool) -> Ruling | None:
-    """The one verdict for everything this tool does; none if that depends on the target."""
-    for rule in reversed(rules):
-        if rule.tool in ("*", tool):
-            return rule.action if rule.pattern == "*" else None
-    return Ruling.ASK
+def _is_beyond_border(rule: PermissionRule, tool: Tool) -> bool:
+    """True if it is about reading in other directories alone: OpenCode asks about those in any case."""
+    return tool is Tool.READ and rule.pattern.startswith("/")
 
 
 def _kept_from_sub_agents(rules: Sequence[PermissionRule], tool: Tool, name: str) -> list[str]:
