@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -30,6 +31,7 @@ from segue.application.tokens import Tokens
 from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
+from segue.domain.environment import postgres_variables, withheld_names
 from segue.domain.errors import BackendUnavailable, StorageError, UnknownName
 from segue.domain.handoff.checking.secrets import allow_everywhere
 from segue.domain.limits import HandoffLimits
@@ -88,7 +90,8 @@ async def diagnose(settings: Settings, names: Sequence[str], *, seconds: float) 
     candidates = programs.candidates(names or (), [settings.backend])
     make_data_dir(settings)
     found = await examine(candidates, LoadedBackends(sessions_dir=settings.sessions_dir), seconds=seconds)
-    return Diagnosis(default=default, backends=found)
+    passed = [name for options in settings.backend_options.values() for name in options.get("pass_env") or ()]
+    return Diagnosis(default=default, backends=found, withheld=withheld_names(os.environ, passed))
 
 
 def open_installer(settings: Settings, *, say: Callable[[str], None]) -> Installer:
@@ -260,7 +263,9 @@ def tools_for(settings: Settings) -> ToolsFor | None:
 
 
 def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
+    postgres = settings.main_database_url.startswith("postgres")
     return {
+        **(postgres_variables(os.environ) if postgres else {}),
         "SEGUE_DATABASE_URL": settings.main_database_url,
         "SEGUE_DATA_DIR": str(settings.data_dir),
         "SEGUE_CONFIG_DIR": str(settings.config_dir),

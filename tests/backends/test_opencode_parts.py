@@ -264,25 +264,33 @@ def test_ids_are_in_the_order_of_the_server_and_found_again() -> None:
 def test_a_server_has_what_the_profile_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SEGUE_API_KEY", "ours")
     monkeypatch.setenv("ACME_API_KEY", "theirs")
+    monkeypatch.setenv("MISTRAL_API_KEY", "mine")
+    monkeypatch.setenv("AWS_PROFILE", "work")
     monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", '{"provider":{"a":{"x":1}},"share":"auto"}')
     options = OpenCodeOptions(
-        program="/bin/sh", config={"provider": {"a": {"y": 2}}}, set_env={"TERM": "", "MORE": "yes"}
+        program="/bin/sh",
+        config={"provider": {"a": {"y": 2}}},
+        pass_env=("AWS_*",),
+        set_env={"TERM": "", "MORE": "yes"},
     )
     place = place_of(options)
     assert isinstance(place, ServerSpec)
     made = place.environment(tmp_path, "secret")
-    assert "SEGUE_API_KEY" not in made
-    assert "TERM" not in made
-    assert (made["ACME_API_KEY"], made["MORE"], made["PWD"]) == ("theirs", "yes", str(tmp_path))
+    assert not {"SEGUE_API_KEY", "ACME_API_KEY", "TERM"} & {*made}
+    assert (made["MISTRAL_API_KEY"], made["AWS_PROFILE"]) == ("mine", "work")
+    assert (made["MORE"], made["PWD"]) == ("yes", str(tmp_path))
     assert made["OPENCODE_DISABLE_AUTOCOMPACT"] == "1"
     assert made["OPENCODE_CONFIG_CONTENT"] == (
         '{"autoupdate": false, "share": "auto", "provider": {"a": {"x": 1, "y": 2}}, "snapshot": false}'
     )
     before = place.name
     monkeypatch.setenv("WINDOWID", "17")
-    assert place.name == before
     monkeypatch.setenv("ACME_API_KEY", "another")
-    assert place.name != before
+    assert place.name == before
+    for name in ("MISTRAL_API_KEY", "AWS_PROFILE"):
+        monkeypatch.setenv(name, "another")
+        assert place.name != before
+        before = place.name
 
 
 def test_records_are_private_and_survive_rubbish(tmp_path: Path) -> None:

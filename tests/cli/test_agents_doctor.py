@@ -92,6 +92,29 @@ def test_json_has_every_back_end_and_no_option(
     assert "s3cret" not in ran.out
 
 
+@pytest.mark.usefixtures("project")
+def test_what_is_withheld_is_told_by_name_and_never_by_value(
+    segue: Segue, no_agents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(no_agents, "claude", CLAUDE)
+    for name in ("AWS_SECRET_ACCESS_KEY", "NPM_TOKEN", "SEGUE_PORT"):
+        monkeypatch.setenv(name, "8765")
+    monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
+    ran = segue("agents", "doctor", "claude_code")
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("not shown to agents")]
+    assert {"AWS_SECRET_ACCESS_KEY", "NPM_TOKEN"} <= {*line.partition(": ")[2].split(", ")}
+    assert "pass_env" in line
+    assert "SEGUE_PORT" not in line
+    assert "8765" not in ran.out
+    said = rows(segue("agents", "doctor", "claude_code", "--json"))["claude_code"]["said"]
+    assert "CLAUDE_CODE_USE_BEDROCK is set, but AWS_SECRET_ACCESS_KEY is withheld" in said
+    monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", '{"claude_code": {"pass_env": ["AWS_*"]}}')
+    ran = segue("agents", "doctor", "claude_code", "--json")
+    assert "is withheld" not in rows(ran)["claude_code"]["said"]
+    assert "NPM_TOKEN" in json.loads(ran.out)["withheld"]
+    assert "AWS_SECRET_ACCESS_KEY" not in json.loads(ran.out)["withheld"]
+
+
 @pytest.mark.usefixtures("project", "no_agents")
 def test_the_setting_is_the_default(segue: Segue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEGUE_BACKEND", "scripted")

@@ -303,8 +303,30 @@ def test_a_command_sees_of_the_environment_what_it_is_handed(
             "reply"
         ]
         assert reply.strip() == said.strip()
-    assert_one_sentence(run("run", "write", "x", "--pass-env", "MY_KEY"), 2, "--command")
     assert_one_sentence(run(*task, "--pass-env", "MY_KEY=1"), 2, "MY_KEY=1")
+
+
+CODEX = """#!/bin/sh
+echo '{"type": "item.completed", "item": {"type": "agent_message", "text": "'"$AWS_PROFILE, $NPM_TOKEN."'"}}'
+echo '{"type": "turn.completed", "usage": {}}'
+"""
+
+
+def test_a_native_agent_is_handed_what_pass_env_names(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "codex").write_text(CODEX)
+    (project / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", str(project), prepend=":")
+    monkeypatch.setenv("AWS_PROFILE", "work")
+    monkeypatch.setenv("NPM_TOKEN", "n-123")
+    task = ("run", "quick_fix", "x", "--backend", "codex", "--json")
+    for number, (extra, said) in enumerate([((), ", ."), (("--pass-env", "aws_*"), "work, .")], 1):
+        assert run(*task, *extra)[0] == 0
+        shown = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])
+        assert shown["tries"][0]["reply"].strip() == said
+    scripted = ("run", "quick_fix", "x", "--backend", "scripted", "--pass-env", "AWS_PROFILE")
+    assert_one_sentence(run(*scripted), 2, 'the back end "scripted" has no option "pass_env"')
 
 
 @pytest.mark.parametrize("timeout", ["1e12", "nan", "inf", "0"])

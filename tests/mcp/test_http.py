@@ -182,14 +182,22 @@ def test_the_server_has_the_tools_if_the_setting_says_so(
 @pytest.mark.parametrize(
     ("chosen", "given"),
     [
-        ("stdio", {"SEGUE_DATABASE_URL", "SEGUE_DATA_DIR", "SEGUE_CONFIG_DIR", "SEGUE_MCP_TOKEN"}),
+        (
+            "stdio",
+            {"SEGUE_DATABASE_URL", "SEGUE_DATA_DIR", "SEGUE_CONFIG_DIR", "SEGUE_MCP_TOKEN", "PGPASSWORD"},
+        ),
         ("http", {"SEGUE_MCP_URL", "SEGUE_MCP_TOKEN"}),
     ],
 )
-def test_the_setting_says_what_an_agent_is_given(chosen: str, given: set[str]) -> None:
+def test_the_setting_says_what_an_agent_is_given(
+    chosen: str, given: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from segue.bootstrap import tools_for
     from segue.settings import load_settings
 
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PGPASSWORD", "of the database")
     make = tools_for(load_settings(mcp=chosen, port=8123, database_url="postgresql://me:pass@host/name"))
     assert make is not None
     server = make("the-token")

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from segue.domain.environment import basic_environment
 from segue.domain.errors import InvalidRequest
 from segue.domain.ledger.evidence import CommandRun, RunBy
 
@@ -21,7 +22,6 @@ SECONDS = 600.0
 """How long a check may take."""
 MOST_OUTPUT = 200_000
 """So many of the last bytes that a check prints are kept."""
-_PASSED = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "VIRTUAL_ENV")
 _CHUNK = 1 << 16
 _GRACE = 2.0
 _LOOK = 0.1
@@ -46,7 +46,7 @@ def run_check(
     process = subprocess.Popen(
         ["/bin/sh", "-c", command],
         cwd=folder,
-        env=_environment(pass_env),
+        env=basic_environment(os.environ, pass_env=pass_env) | {"TERM": "dumb"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -125,11 +125,6 @@ class _Tail:
     def text(self) -> str:
         with self._lock:
             return bytes(self._kept).decode("utf-8", "replace").replace("\0", "\ufffd")
-
-
-def _environment(pass_env: Collection[str]) -> Mapping[str, str]:
-    names = [*_PASSED, *pass_env, *(name for name in os.environ if name.startswith("LC_"))]
-    return {**{name: os.environ[name] for name in names if name in os.environ}, "TERM": "dumb"}
 
 
 def _kill_group(group: int) -> None:

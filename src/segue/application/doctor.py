@@ -65,6 +65,8 @@ class Diagnosis:
 
     default: Default | None
     backends: Sequence[Finding]
+    withheld: Sequence[str] = ()
+    """The names of environment variables that agents do not get."""
 
     @property
     def has_agent(self) -> bool:

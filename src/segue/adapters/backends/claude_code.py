@@ -7,6 +7,7 @@ hold, and the rule `ask` works. The program's own modes and the user's own setti
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shlex
 import sys
@@ -24,6 +25,7 @@ from segue.adapters.backends.programs import ProgramOptions
 from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, messages, write_secret
 from segue.adapters.backends.streams import StreamReader, Tail
 from segue.application.backends import Capabilities, Message, SessionEvent, SessionRequest, ToolServer
+from segue.domain.environment import cloud_hint
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.permissions import PermissionRule, Ruling, Tool, always
 
@@ -115,7 +117,9 @@ class ClaudeCodeBackend(StreamedBackend):
         if code != 0:
             reason = "it is not logged in" if '"loggedIn": false' in answer else answer[-200:]
             raise BackendUnavailable(f"{self.title} cannot work: {reason}; {LOGIN}")
-        return "ready: it starts and is logged in"
+        return "; ".join(
+            filter(None, ["ready: it starts and is logged in", cloud_hint(variables, os.environ)])
+        )
 
 
 class _WithQuestions(ClaudeReader):

@@ -22,21 +22,8 @@ from segue.adapters.backends.process_per_message import ProcessPerMessage
 from segue.adapters.backends.programs import checked_options
 from segue.application.backends import Capabilities, Message, Reply, SessionRequest
 from segue.application.file_handles import retry_without_handles
+from segue.domain.environment import PassEnv, basic_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
-
-_ALWAYS_PASSED = (
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-)
 
 _PLACEHOLDER = re.compile(r"\{(briefing_file|working_dir|model)\}")
 _FIRST_LOOK_SECONDS = 0.01
@@ -55,8 +42,8 @@ class CommandOptions(BaseModel):
     """Program and arguments; {briefing_file}, {working_dir} and {model} are filled in."""
     briefing: Literal["stdin", "file"] = "stdin"
     """How the program gets its briefing; in both cases SEGUE_BRIEFING_FILE names the file."""
-    pass_env: tuple[str, ...] = ()
-    """Names of environment variables to hand on, besides PATH, HOME and their like."""
+    pass_env: PassEnv = ()
+    """Environment variables to hand on besides PATH, HOME and their like, by name or as AWS_*."""
     set_env: dict[str, str] = Field(default_factory=dict)
     """Environment variables to set."""
     ok_exit_codes: tuple[int, ...] = (0,)
@@ -160,8 +147,7 @@ def _start(folder: Path, program: str, request: SessionRequest, options: Command
 
 
 def _environment(options: CommandOptions) -> dict[str, str]:
-    names = (*_ALWAYS_PASSED, *options.pass_env)
-    return {name: os.environ[name] for name in names if name in os.environ} | options.set_env
+    return basic_environment(os.environ, pass_env=options.pass_env) | options.set_env
 
 
 def _check_size(folder: Path) -> None:

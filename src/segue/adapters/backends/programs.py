@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from segue.domain.environment import PassEnv
 from segue.domain.errors import BackendUnavailable
 
 Options = TypeVar("Options", bound=BaseModel)
@@ -24,6 +25,8 @@ class ProgramOptions(BaseModel):
     """The program, if it is not on the PATH under its usual name."""
     arguments: tuple[str, ...] = ()
     """More arguments for it, put behind Segue's own."""
+    pass_env: PassEnv = ()
+    """Environment variables to hand on that are withheld by default, by name or as AWS_*."""
     set_env: dict[str, str] = Field(default_factory=dict)
     """Environment variables to set; an empty one is taken away."""
     append_system_prompt: str = ""
@@ -38,17 +41,6 @@ def checked_options(model: type[Options], options: Mapping[str, Any], whose: str
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "options"
         raise BackendUnavailable(f'{whose}, but its options are wrong: "{key}": {first["msg"]}') from error
-
-
-def environment(options: ProgramOptions, *, without: Sequence[str] = ()) -> dict[str, str]:
-    """The user's environment without what is Segue's own, with what the options set."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("SEGUE_") and name not in without
-    }
-    kept |= options.set_env
-    return {name: value for name, value in kept.items() if options.set_env.get(name) != ""}
 
 
 def find_program(name: str, path: str | None, *, install: str) -> str:

@@ -31,6 +31,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.application.file_handles import retry_without_handles
+from segue.domain.environment import agent_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
 from segue.domain.permissions import Access, Tool
 from segue.domain.usage import Usage
@@ -346,6 +347,7 @@ class _Player:
                 lambda: asyncio.create_subprocess_exec(
                     *command,
                     cwd=self._folder,
+                    env=agent_environment(os.environ),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.STDOUT,

@@ -29,6 +29,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.application.file_handles import retry_without_handles, wait_out
+from segue.domain.environment import agent_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.usage import Usage
 
@@ -175,7 +176,9 @@ class StreamedBackend(ProcessPerMessage):
         return programs.find_program(options.program or self.program, path, install=self.install), options
 
     def _environment(self, options: ProgramOptions) -> dict[str, str]:
-        return programs.environment(options, without=self.hidden)
+        return agent_environment(
+            os.environ, pass_env=options.pass_env, set_env=options.set_env, without=self.hidden
+        )
 
     def _start(
         self,

@@ -46,7 +46,7 @@ def doctor(
 
 
 def show(found: Diagnosis, screen: Console) -> None:
-    """The back ends as a table, then the default."""
+    """The back ends as a table, then the default and what is withheld from agents."""
     from rich.table import Table
 
     from segue.interfaces.cli.output import safe
@@ -61,6 +61,9 @@ def show(found: Diagnosis, screen: Console) -> None:
     screen.print(table)
     screen.print()
     screen.print(f"by default: {_default(found)}", soft_wrap=True)
+    if found.withheld:
+        names = safe(", ".join(found.withheld))
+        screen.print(f"[dim]not shown to agents (pass_env hands one on):[/] {names}", soft_wrap=True)
 
 
 def _default(found: Diagnosis) -> str:

@@ -118,6 +118,7 @@ def _start(tool: str, prompt: str, where: Path, program: str | None, *, only_pri
         )
     program = str(Path(program).absolute())
     os.chdir(where)
+    # With the whole environment: it is the user's own tool in the user's own terminal, as if typed there.
     os.execve(program, command, {**os.environ, "PWD": str(where)})  # noqa: S606
 
 

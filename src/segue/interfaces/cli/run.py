@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from segue.domain.catalog import AUTO
+from segue.domain.environment import checked_name
 from segue.domain.errors import InvalidRequest
 from segue.domain.workspace import WorkspaceChoice
 from segue.interfaces.cli.foreground import run_in_foreground
@@ -16,6 +18,9 @@ from segue.interfaces.cli.parts import parts_of
 if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.domain.pipeline import Pipeline
+
+_WITH_PASS_ENV = ("acp", "claude_code", "codex", "command", "opencode")
+"""The back ends whose agents are programs with an environment."""
 
 
 def run(
@@ -49,7 +54,8 @@ def run(
         typer.Option(
             "--pass-env",
             metavar="NAME",
-            help="Hand this environment variable on to --command, for example ANTHROPIC_API_KEY; repeatable.",
+            help="Hand this environment variable on to agents that do not get it by themselves, for example "
+            "AWS_PROFILE or AWS_*; repeatable.",
         ),
     ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds a step may take.")] = None,
@@ -59,7 +65,7 @@ def run(
 ) -> None:
     """Run a pipeline here and now, and watch it. Ctrl-C aborts it and its agent."""
     parts = parts_of(context)
-    options = _options_of(command, pass_env or [])
+    options = _options_of(command, backend, pass_env or [])
     settings = parts.settings(
         directory,
         backend=backend or ("command" if command else None),
@@ -93,17 +99,25 @@ def _choice_of(*, in_place: bool, init_git: bool) -> WorkspaceChoice:
     return WorkspaceChoice.INIT_GIT if init_git else WorkspaceChoice.AUTO
 
 
-def _options_of(command: str | None, pass_env: list[str]) -> dict[str, dict[str, str | list[str]]] | None:
-    """The options of the back end `command`; none if it is not asked for."""
-    if wrong := [name for name in pass_env if not name or "=" in name or "\0" in name]:
-        raise InvalidRequest(f'--pass-env takes the name of a variable, and "{wrong[0]}" is none')
-    if command is None:
-        if pass_env:
+def _options_of(
+    command: str | None, backend: str | None, pass_env: list[str]
+) -> dict[str, dict[str, str | list[str]]] | None:
+    """Options of back ends that the command line names; none if it names none."""
+    options: dict[str, dict[str, str | list[str]]] = {}
+    if pass_env:
+        try:
+            names = [checked_name(name) for name in pass_env]
+        except ValueError as error:
+            raise InvalidRequest(f"--pass-env is wrong: {error}") from error
+        if backend is not None and backend not in (AUTO, *_WITH_PASS_ENV):
             raise InvalidRequest(
-                '--pass-env goes with --command; for an agent with a profile, set "pass_env" in its options'
+                f'--pass-env: the back end "{backend}" has no option "pass_env"; those that have are '
+                f"{', '.join(_WITH_PASS_ENV)}"
             )
-        return None
-    return {"command": {"command": command} | ({"pass_env": pass_env} if pass_env else {})}
+        options = {name: {"pass_env": names} for name in _WITH_PASS_ENV}
+    if command is not None:
+        options["command"] = {"command": command, **options.get("command", {})}
+    return options or None
 
 
 def _read_prompt() -> str:

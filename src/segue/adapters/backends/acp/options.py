@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from segue.adapters.backends.acp.agents import ANY, KNOWN, KnownAgent
+from segue.domain.environment import PassEnv, agent_environment
 from segue.domain.errors import BackendUnavailable
 
 
@@ -28,6 +29,8 @@ class AcpOptions(BaseModel):
     command: Annotated[tuple[str, ...], BeforeValidator(_as_arguments)] = ()
     """Program and arguments, for any other agent or in place of the known one's; a known agent's program may
     stand alone."""
+    pass_env: PassEnv = ()
+    """Environment variables to hand on that are withheld by default, by name or as AWS_*."""
     set_env: dict[str, str] = Field(default_factory=dict)
     """Environment variables to set; an empty value takes one away."""
     load: bool = True
@@ -83,15 +86,12 @@ def read_options(values: Mapping[str, Any], agent_name: str) -> AcpOptions:
 
 
 def environment_of(options: AcpOptions, model: str | None, working_dir: str) -> dict[str, str]:
-    """The user's own environment without Segue's part of it, and what the options set."""
-    found = {name: value for name, value in os.environ.items() if not name.startswith("SEGUE_")}
-    found |= options.known.environment
+    """What the agent sees of the user's own environment, and what the options set."""
+    given = dict(options.known.environment)
     if model and options.known.model_variable:
-        found[options.known.model_variable] = model
-    found |= options.set_env
-    return {name: value for name, value in found.items() if value or name not in options.set_env} | {
-        "PWD": working_dir
-    }
+        given[options.known.model_variable] = model
+    given |= options.set_env
+    return agent_environment(os.environ, pass_env=options.pass_env, set_env=given) | {"PWD": working_dir}
 
 
 def find_program(options: AcpOptions, path: str | None, working_dir: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from segue.adapters.backends.acp import errors
 from segue.adapters.backends.acp.options import AcpOptions, environment_of, find_program
 from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, RequestError
 from segue.application.backends import Probe
+from segue.domain.environment import cloud_hint
 from segue.domain.errors import BackendUnavailable
 
 
@@ -45,7 +47,9 @@ async def _hello(
             found = await process.connection.send_request("initialize", hello)
         info = (found or {}).get("agentInfo") or {}
         version = str(info["version"]) if info.get("version") else None
-        return Probe(program=program, version=version, works=True, said=f"{options.label} is ready")
+        hint = cloud_hint(environment, os.environ) if options.agent == "claude" else ""
+        said = "; ".join(filter(None, [f"{options.label} is ready", hint]))
+        return Probe(program=program, version=version, works=True, said=said)
     except TimeoutError:
         said = f"{options.label} starts, but did not answer within {options.start_timeout:g} s"
     except OSError as error:

@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from segue.application.backends import SessionRequest
+from segue.domain.environment import PassEnv, agent_environment, is_passed
 from segue.domain.errors import BackendUnavailable
 
 REMEDY = 'run `segue agents install opencode`, or name it in the option "program"'
 
-_PRIVATE = "SEGUE_"
 _TELLING_PREFIXES = ("OPENCODE_", "XDG_CONFIG", "XDG_DATA", "XDG_CACHE", "XDG_STATE")
 _TELLING_SUFFIXES = ("_API_KEY", "_BASE_URL", "_TOKEN")
 _PER_SERVER = {"OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USERNAME"}
@@ -41,6 +41,8 @@ class OpenCodeOptions(BaseModel):
     """Words for the system prompt, with every message."""
     config: dict[str, Any] = Field(default_factory=dict)
     """Merged into OpenCode's configuration: providers, models, MCP servers and so on."""
+    pass_env: PassEnv = ()
+    """Environment variables to hand on that are withheld by default, by name or as AWS_*."""
     set_env: dict[str, str] = Field(default_factory=dict)
     """Environment variables to set for the server; an empty value takes one away."""
     max_retries: int | None = Field(default=None, ge=0)
@@ -56,6 +58,7 @@ class ServerSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     program: str
+    pass_env: PassEnv = ()
     set_env: dict[str, str]
     config: dict[str, Any]
     autocompact: bool
@@ -63,12 +66,16 @@ class ServerSpec(BaseModel):
     @property
     def name(self) -> str:
         """The same for all that would start the same server."""
-        told = {name: value for name, value in self._variables().items() if _tells(name)}
+        told = {
+            name: value
+            for name, value in self._variables().items()
+            if _tells(name) or is_passed(name, self.pass_env)
+        }
         text = json.dumps([self.model_dump(), told], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def environment(self, folder: Path, password: str) -> dict[str, str]:
-        """The environment of the server: ours without Segue's own variables, with what the profile says."""
+        """The environment of the server: what it sees of ours, with what the profile says."""
         merged = {
             **self._variables(),
             "PWD": str(folder),
@@ -79,9 +86,9 @@ class ServerSpec(BaseModel):
         return {name: value for name, value in merged.items() if value}
 
     def _variables(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_PRIVATE)}
         compaction = {} if self.autocompact else {"OPENCODE_DISABLE_AUTOCOMPACT": "1"}
-        return {**inherited, "OPENCODE_DISABLE_AUTOUPDATE": "1", **compaction, **self.set_env}
+        given = {"OPENCODE_DISABLE_AUTOUPDATE": "1", **compaction, **self.set_env}
+        return agent_environment(os.environ, pass_env=self.pass_env, set_env=given)
 
     def _config(self, given: str | None) -> dict[str, Any]:
         try:
@@ -130,6 +137,7 @@ def place_of(options: OpenCodeOptions) -> Place:
         )
     return ServerSpec(
         program=find_program(options.program, options.set_env),
+        pass_env=options.pass_env,
         set_env=options.set_env,
         config=_merged({"snapshot": options.snapshot}, options.config),
         autocompact=options.autocompact,
