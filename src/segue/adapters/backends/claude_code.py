@@ -114,12 +114,11 @@ class ClaudeCodeBackend(StreamedBackend):
 
     async def _ask_login(self, program: str, _options: Any, variables: Mapping[str, str]) -> str:
         code, answer = await programs.ask_program(program, "auth", "status", environment=variables)
+        hint = f"; {found}" if (found := cloud_hint(variables, os.environ)) else ""
         if code != 0:
             reason = "it is not logged in" if '"loggedIn": false' in answer else answer[-200:]
-            raise BackendUnavailable(f"{self.title} cannot work: {reason}; {LOGIN}")
-        return "; ".join(
-            filter(None, ["ready: it starts and is logged in", cloud_hint(variables, os.environ)])
-        )
+            raise BackendUnavailable(f"{self.title} cannot work: {reason}; {LOGIN}{hint}")
+        return f"ready: it starts and is logged in{hint}"
 
 
 class _WithQuestions(ClaudeReader):
