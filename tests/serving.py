@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 from segue.testing.pipelines import lay_out_databases
+from tests.trusting import write_project
 
 _START_SECONDS = 60.0
 
@@ -128,7 +129,5 @@ class ServedSegue:
 
 
 def write_catalog(project: Path, text: str) -> None:
-    """The project's own catalog."""
-    folder = project / ".segue"
-    folder.mkdir(exist_ok=True)
-    (folder / "catalog.yaml").write_text(text, encoding="utf-8")
+    """The project's own catalog, trusted."""
+    write_project(project, text)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from segue.domain.errors import SettingsError
-from segue.settings import load_settings
+from segue.settings import NEVER_FROM_PROJECT, Settings, load_settings
+from tests.trusting import write_project
 
 
 @pytest.fixture
@@ -20,8 +21,12 @@ def user_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def project_file(project: Path) -> Path:
     """The project's settings file, not yet written."""
-    (project / ".segue").mkdir()
     return project / ".segue" / "segue.yaml"
+
+
+def write(project: Path, text: str) -> None:
+    """The project's settings file, trusted."""
+    write_project(project, text, "segue.yaml")
 
 
 def complaint(project: Path) -> str:
@@ -34,12 +39,13 @@ def complaint(project: Path) -> str:
 def test_the_environment_beats_the_project_which_beats_the_user_who_beats_the_defaults(
     user_file: Path, project_file: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    user_file.write_text("port: 1001\nhost: user\nstep_timeout: 5\n")
-    project_file.write_text("port: 1002\nhost: project\n")
-    monkeypatch.setenv("SEGUE_PORT", "1003")
+    user_file.write_text("handoff_turns: 1001\nbackend: user\nstep_timeout: 5\n")
+    write(project, "handoff_turns: 1002\nbackend: project\n")
+    monkeypatch.setenv("SEGUE_HANDOFF_TURNS", "1003")
     settings = load_settings(project)
-    assert (settings.port, settings.host, settings.step_timeout) == (1003, "project", 5)
+    assert (settings.handoff_turns, settings.backend, settings.step_timeout) == (1003, "project", 5)
     assert settings.max_running == 20
+    assert load_settings(project, with_project=False).backend == "user"
 
 
 def test_the_command_line_beats_them_all(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,22 +66,22 @@ def test_options_of_back_ends_come_from_a_variable_too(
 
 
 def test_an_unknown_setting_names_file_line_and_the_nearest(project_file: Path, project: Path) -> None:
-    project_file.write_text("host: here\nprot: 1\n")
+    write(project, "backend: here\nmcpp: off\n")
     sentence = complaint(project)
-    assert sentence.startswith(f'{project_file}:2: unknown setting "prot". Known: ')
-    assert sentence.endswith('Did you mean "port"?')
+    assert sentence.startswith(f'{project_file}:2: unknown setting "mcpp". Known: ')
+    assert sentence.endswith('Did you mean "mcp"?')
 
 
 def test_a_wrong_value_in_a_file_names_file_and_line(project_file: Path, project: Path) -> None:
-    project_file.write_text("host: here\n\nport: many\n")
-    assert complaint(project).startswith(f'{project_file}:3: "port" is wrong: ')
+    write(project, "backend: here\n\nmax_running: many\n")
+    assert complaint(project).startswith(f'{project_file}:3: "max_running" is wrong: ')
 
 
 def test_the_file_that_is_blamed_is_the_one_that_counts(
     user_file: Path, project_file: Path, project: Path
 ) -> None:
-    user_file.write_text("port: 1\n")
-    project_file.write_text("\nport: -1\n")
+    user_file.write_text("max_running: 1\n")
+    write(project, "\nmax_running: -1\n")
     assert complaint(project).startswith(f"{project_file}:2: ")
 
 
@@ -103,10 +109,10 @@ def test_a_variable_that_is_no_json_is_named(project: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "text", ["port: [\n", "- port\n", "12: x\n", "port: 1\nport: 2\n", "host: 2026-99-99\n"]
+    "text", ["mcp: [\n", "- mcp\n", "12: x\n", "mcp: off\nmcp: http\n", "backend: 2026-99-99\n"]
 )
 def test_a_file_that_makes_no_sense_is_named(project_file: Path, project: Path, text: str) -> None:
-    project_file.write_text(text)
+    write(project, text)
     assert complaint(project).startswith(f"{project_file}:")
 
 
@@ -116,9 +122,9 @@ def test_settings_cannot_be_changed(project: Path) -> None:
 
 
 def test_a_tilde_is_the_home(
-    user_file: Path, project_file: Path, project: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+    user_file: Path, project: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project_file.write_text("data_dir: ~/x\n")
+    user_file.write_text("data_dir: ~/x\n")
     assert load_settings(project).data_dir == own_home / "x"
     monkeypatch.setenv("SEGUE_DATA_DIR", "~/y")
     assert load_settings(project).data_dir == own_home / "y"
@@ -127,23 +133,22 @@ def test_a_tilde_is_the_home(
 
 
 def test_a_relative_path_belongs_to_the_file_that_it_stands_in(
-    user_file: Path, project_file: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user_file: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user_file.write_text("data_dir: theirs\ndatabase_url: sqlite:///their.db\n")
     (project / "deep").mkdir()
     monkeypatch.chdir(project / "deep")
     assert load_settings().data_dir == user_file.parent / "theirs"
     assert load_settings().main_database_url == f"sqlite:///{user_file.parent}/their.db"
-    project_file.write_text("data_dir: ours\ndatabase_url: sqlite:///our.db?timeout=5\n")
-    assert load_settings().data_dir == project / "ours"
-    assert load_settings().main_database_url == f"sqlite:///{project}/our.db?timeout=5"
+    user_file.write_text("database_url: sqlite:///our.db?timeout=5\n")
+    assert load_settings().main_database_url == f"sqlite:///{user_file.parent}/our.db?timeout=5"
     monkeypatch.setenv("SEGUE_DATA_DIR", "here")
     assert load_settings().data_dir == project / "deep" / "here"
 
 
 @pytest.mark.parametrize("url", ["sqlite:////abs/x.db", "postgresql://u@h/n", "sqlite://"])
-def test_other_databases_stay_as_they_are(project_file: Path, project: Path, url: str) -> None:
-    project_file.write_text(f"database_url: {url}\n")
+def test_other_databases_stay_as_they_are(user_file: Path, project: Path, url: str) -> None:
+    user_file.write_text(f"database_url: {url}\n")
     assert load_settings(project).main_database_url == url
 
 
@@ -161,6 +166,20 @@ def test_the_engine_has_a_file_beside_ours(
 ) -> None:
     monkeypatch.setenv("SEGUE_DATABASE_URL", url)
     assert load_settings(project).engine_database_url == engine
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+@pytest.mark.parametrize("name", sorted(NEVER_FROM_PROJECT & Settings.model_fields.keys()))
+def test_what_is_the_user_s_alone_is_never_taken_from_a_project(
+    user_file: Path, project_file: Path, project: Path, name: str, *, is_trusted: bool
+) -> None:
+    write(project, f"mcp: off\n{name}: x\n")
+    if not is_trusted:
+        project_file.write_text(f"\n{name}: y\n")
+    sentence = complaint(project)
+    assert sentence.startswith(f'{project_file}:2: "{name}" is never taken from a project')
+    assert str(user_file) in sentence
+    assert f"SEGUE_{name.upper()}" in sentence
 
 
 @pytest.mark.parametrize("value", [1e12, float("nan"), float("inf"), -1, "long"])

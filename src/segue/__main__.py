@@ -13,6 +13,7 @@ from segue import __version__
 from segue.interfaces.cli.app import run_cli
 
 if TYPE_CHECKING:
+    from segue.adapters.catalog.trust_store import TrustStore
     from segue.adapters.installs import Installer
     from segue.adapters.tokens import TokenCounter
     from segue.adapters.transcripts.local import LocalTranscripts
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from segue.application.tokens import Tokens
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
+    from segue.domain.trust import ProjectContent
     from segue.settings import Settings
 
 
@@ -35,6 +37,25 @@ class LazyParts:
         from segue.settings import load_settings
 
         return load_settings(working_dir, **overrides)
+
+    def own_settings(self, **overrides: Any) -> Settings:
+        """The settings without those of a project."""
+        from segue.settings import load_settings
+
+        return load_settings(with_project=False, **overrides)
+
+    def project_content(self, folder: Path) -> ProjectContent | None:
+        """What the project around a folder would configure and run."""
+        from segue.adapters.catalog.project import read_project
+
+        project = read_project(folder)
+        return project.content if project else None
+
+    def trust(self, settings: Any) -> TrustStore:
+        """Which projects the user trusts."""
+        from segue.bootstrap import open_trust
+
+        return open_trust(settings)
 
     def open(self, settings: Any, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:
         """Segue with its database open."""

@@ -39,6 +39,7 @@ from segue.settings import Settings
 
 if TYPE_CHECKING:
     from segue.adapters.backends.agents import AgentPrograms
+    from segue.adapters.catalog.trust_store import TrustStore
     from segue.adapters.catalog.yaml_catalog import YamlCatalog
     from segue.adapters.installs import Installer
 
@@ -59,12 +60,20 @@ def open_catalog(settings: Settings) -> YamlCatalog:
     programs = open_programs(settings)
     return YamlCatalog(
         user_dir=settings.config_dir,
+        trust=open_trust(settings),
         options_model=options_model,
         default_backend=settings.backend,
         default_options=settings.backend_options,
         choose=programs.choose,
         locate=programs.complete,
     )
+
+
+def open_trust(settings: Settings) -> TrustStore:
+    """Which projects the user trusts."""
+    from segue.adapters.catalog.trust_store import TrustStore
+
+    return TrustStore(settings.trust_file)
 
 
 def open_programs(settings: Settings) -> AgentPrograms:

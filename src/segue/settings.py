@@ -20,12 +20,27 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from segue.adapters.catalog.positions import LocatedYaml
-from segue.adapters.catalog.yaml_catalog import SETTINGS_FILE, find_project
-from segue.domain.errors import CatalogError, SettingsError, describe_known
+from segue.adapters.catalog.project import Project, read_bytes, read_project, read_yaml
+from segue.adapters.catalog.trust_store import TRUST_FILE, TrustStore
+from segue.domain.errors import CatalogError, NotTrusted, SettingsError, UnsafeProject, describe_known
 from segue.domain.handoff import OutputNotation
+from segue.domain.trust import SETTINGS_FILE
 
 _SECRET = frozenset({"database_url"})
 """Never shown in an error."""
+NEVER_FROM_PROJECT = frozenset(
+    {
+        "allow_rest_commands",
+        "api_token",
+        "config_dir",
+        "data_dir",
+        "database_url",
+        "host",
+        "not_secret",
+        "port",
+    }
+)
+"""Where Segue listens, whom it lets in and where it keeps things is the user's alone to say."""
 _RELATIVE_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!/|:memory:|file:)(.+)", re.DOTALL)
 
 
@@ -125,6 +140,11 @@ class Settings(BaseSettings):
         return self.data_dir / "agents"
 
     @property
+    def trust_file(self) -> Path:
+        """Which projects the user trusts."""
+        return self.data_dir / TRUST_FILE
+
+    @property
     def personas_dir(self) -> Path:
         """Where the handoffs of sessions are kept, in a folder for each agent."""
         return self.data_dir / "personas"
@@ -157,23 +177,50 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
 
-def load_settings(working_dir: Path | None = None, **overrides: Any) -> Settings:
-    """The settings for a project folder; `SettingsError` names what is wrong and where it stands."""
-    merged: dict[str, Any] = {}
-    origin: dict[str, LocatedYaml] = {}
+def load_settings(
+    working_dir: Path | None = None, *, with_project: bool = True, **overrides: Any
+) -> Settings:
+    """The settings for a project folder; `SettingsError` names what is wrong and where it stands.
+
+    `NotTrusted` if the project around the folder is not trusted; without the project, nothing of it is read.
+    """
     chosen = {name: value for name, value in overrides.items() if value is not None}
     named = os.environ.get("SEGUE_CONFIG_DIR") or _config_dir()
     config_dir = Path(os.path.expanduser(named))  # noqa: PTH111  # raises nothing for an unknown home
-    project = find_project(working_dir or Path.cwd())
-    for folder in (config_dir, project):
-        path = folder / SETTINGS_FILE if folder else None
-        if path and path.is_file():
-            try:
-                source = LocatedYaml(path)
-            except CatalogError as error:
-                raise SettingsError(str(error)) from error
-            merged |= _placed(source.value, path.parent.parent if folder == project else path.parent)
-            origin |= dict.fromkeys(source.value, source)
+    try:
+        path = config_dir / SETTINGS_FILE
+        users = read_yaml(path, read_bytes(path)) if path.is_file() else None
+        own = _made([users] if users else [], chosen)
+        if not with_project or (project := read_project(working_dir or Path.cwd())) is None:
+            return own
+        theirs = _project_settings(project, config_dir)
+        TrustStore(own.trust_file).check(project.content)
+        return _made([each for each in (users, theirs) if each], chosen) if theirs else own
+    except (NotTrusted, UnsafeProject):
+        raise
+    except CatalogError as error:
+        raise SettingsError(str(error)) from error
+
+
+def _project_settings(project: Project, config_dir: Path) -> LocatedYaml | None:
+    """The project's settings file, which must leave alone what is the user's to say."""
+    source = project.settings
+    for key in source.value if source else ():
+        if source and key in NEVER_FROM_PROJECT & Settings.model_fields.keys():
+            raise SettingsError(
+                f'{source.path}:{source.line((key,))}: "{key}" is never taken from a project: '
+                f"set it in {config_dir / SETTINGS_FILE} or as SEGUE_{key.upper()}"
+            )
+    return source
+
+
+def _made(sources: list[LocatedYaml], chosen: Mapping[str, Any]) -> Settings:
+    """Settings of files, the later ones over the earlier, below the environment and the command line."""
+    merged: dict[str, Any] = {}
+    origin: dict[str, LocatedYaml] = {}
+    for source in sources:
+        merged |= _placed(source.value, source.path.parent)
+        origin |= dict.fromkeys(source.value, source)
     try:
         return _beaten_by(chosen)(**merged)
     except ValidationError as error:

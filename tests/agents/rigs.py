@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents import rig_acp, rig_claude_code, rig_codex, rig_opencode
 from tests.agents.rig import Rig
+from tests.trusting import write_project
 
 Maker = Callable[[Path, str], Rig]
 
@@ -41,9 +42,8 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def make_project(folder: Path, catalog: Mapping[str, Any]) -> Path:
-    """A git repository with a bug in it, and a catalog that git does not look at."""
-    (folder / ".segue").mkdir(parents=True)
-    (folder / ".segue" / "catalog.yaml").write_text(json.dumps(catalog))
+    """A git repository with a bug in it, and a trusted catalog that git does not look at."""
+    write_project(folder, json.dumps(catalog))
     (folder / ".gitignore").write_text(".segue/\n")
     (folder / "calc.py").write_text("def add(a, b):\n    return a - b\n")
     git(folder, "init", "-q", "-b", "main")

@@ -10,6 +10,7 @@ import httpx
 from segue.application.app import Segue
 from segue.testing import ScriptedBackend, follow_to_end
 from tests.conftest import make_repository
+from tests.trusting import write_project
 
 QUICK_FIX = {"template": "quick_fix", "title": "Fix login bug", "prompt": "The login button is broken."}
 ENDLESS = {"custom_steps": [{"agent": "qa", "description": "Wait."}], "prompt": "Wait."}
@@ -190,12 +191,12 @@ async def test_a_project_s_own_catalog_counts_for_its_folder(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
-    (other / ".segue").mkdir(parents=True)
+    other.mkdir()
     make_repository(other)
-    (other / ".segue" / "catalog.yaml").write_text("templates: {mine: {steps: [{agent: developer}]}}")
+    write_project(other, "templates: {mine: {steps: [{agent: developer}]}}")
     wanted = {"template": "mine", "prompt": "x"}
     assert_problem(await client.post("/pipelines", json=wanted), 422, "mine")
     assert (await submit(client, wanted | {"working_dir": str(other)}))["template"] == "mine"
-    (other / ".segue" / "catalog.yaml").write_text("templates: {mine: {stepps: []}}")
+    write_project(other, "templates: {mine: {stepps: []}}")
     again = await client.post("/pipelines", json=wanted | {"working_dir": str(other)})
     assert again.status_code == 201, "the last good version goes on to serve"

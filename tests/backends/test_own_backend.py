@@ -15,6 +15,7 @@ from segue.adapters.backends import BACKENDS, LoadedBackends, plugins
 from segue.domain.errors import BackendUnavailable
 from segue.interfaces.cli.app import run_cli
 from tests.cli.conftest import Ran
+from tests.trusting import write_project
 
 Segue = Callable[..., Ran]
 PAGE = (Path(__file__).parents[2] / "docs" / "back-ends.md").read_text(encoding="utf-8")
@@ -55,10 +56,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def catalog(project: Path, packages: Path) -> Path:
     """The page's catalog in a project."""
-    (project / ".segue").mkdir()
-    path = project / ".segue" / "catalog.yaml"
-    path.write_text(example("yaml"))
-    return path
+    return write_project(project, example("yaml"))
 
 
 def install(packages: Path, name: str, place: str) -> None:
@@ -81,7 +79,7 @@ def test_it_runs_by_its_dotted_path(segue: Segue, catalog: Path) -> None:
 def test_it_runs_by_the_name_of_its_entry_point(segue: Segue, catalog: Path, packages: Path) -> None:
     (name, place) = re.findall(r'^(\w+) = "(.+)"$', example("toml"), re.MULTILINE)[0]
     install(packages, name, place)
-    catalog.write_text(example("yaml").replace(place, name))
+    write_project(catalog.parent.parent, example("yaml").replace(place, name))
     ran = segue("run", "think", "Think.", "--in-place")
     assert ran.code == 0, ran.out + ran.err
     assert f"on {name}, named in its profile" in ran.out
@@ -98,7 +96,7 @@ def test_the_doctor_knows_it_both_ways(segue: Segue, packages: Path) -> None:
 
 
 def test_its_options_are_checked_like_all_others(segue: Segue, catalog: Path) -> None:
-    catalog.write_text(example("yaml").replace("mood:", "mod:"))
+    write_project(catalog.parent.parent, example("yaml").replace("mood:", "mod:"))
     ran = segue("run", "think", "Think.")
     assert ran.code == 2
     assert f'{catalog}:4: unknown key "mod" in agent "thinker", options.' in ran.err
@@ -131,7 +129,7 @@ def test_a_wrong_one_is_one_clear_sentence(
     segue: Segue, catalog: Path, packages: Path, place: str, text: str, said: str
 ) -> None:
     (packages / "my_wrong.py").write_text(text)
-    catalog.write_text(example("yaml").replace("my_module:MyBackend", f'"{place}"'))
+    write_project(catalog.parent.parent, example("yaml").replace("my_module:MyBackend", f'"{place}"'))
     ran = segue("run", "think", "Think.")
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1

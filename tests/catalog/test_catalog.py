@@ -12,11 +12,15 @@ from typing import Any
 import pytest
 
 from segue.adapters.backends import options_model
-from segue.adapters.catalog.yaml_catalog import YamlCatalog, find_project
+from segue.adapters.catalog.project import find_project
+from segue.adapters.catalog.trust_store import TrustStore
+from segue.adapters.catalog.yaml_catalog import YamlCatalog
 from segue.application.pipelines import Submission
 from segue.domain.errors import CatalogError, UnknownName
 from segue.domain.pipeline import PipelineStatus
+from segue.settings import load_settings
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
+from tests.trusting import trust, write_project
 
 JUDGE = "agents:\n  judge:\n    description: Judges.\n"
 
@@ -40,14 +44,21 @@ def project_dir(project: Path) -> Path:
 @pytest.fixture
 def catalog(user_dir: Path) -> YamlCatalog:
     """A catalog without default back end."""
-    return YamlCatalog(user_dir=user_dir, options_model=options_model)
+    return make_catalog(user_dir)
+
+
+def make_catalog(user_dir: Path, **settings: Any) -> YamlCatalog:
+    """A catalog that trusts what the tests trust."""
+    trust = TrustStore(load_settings(with_project=False).trust_file)
+    return YamlCatalog(user_dir=user_dir, trust=trust, options_model=options_model, **settings)
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file so that the change can be seen, however quick it came."""
-    path.write_text(text)
-    stamp = time.time_ns()
-    os.utime(path, ns=(stamp, stamp))
+    """Write a file of the user, or one of a project, which is trusted then."""
+    if path.parent.name == ".segue":
+        write_project(path.parent.parent, text, path.name)
+    else:
+        path.write_text(text)
 
 
 def complaint(catalog: YamlCatalog, path: Path, text: str) -> str:
@@ -204,6 +215,7 @@ class TestErrors:
         self, catalog: YamlCatalog, project_dir: Path, project: Path
     ) -> None:
         (project_dir / "team.yaml").write_bytes(b"agents: \xff\n")
+        trust(project)
         with pytest.raises(CatalogError, match="is not UTF-8 text"):
             catalog.load(str(project))
 
@@ -248,7 +260,7 @@ class TestErrors:
     def test_a_wrong_default_is_blamed_on_the_settings_and_not_on_a_file(
         self, user_dir: Path, settings: dict[str, Any], said: str
     ) -> None:
-        catalog = YamlCatalog(user_dir=user_dir, options_model=options_model, **settings)
+        catalog = make_catalog(user_dir, **settings)
         with pytest.raises(CatalogError, match=said) as caught:
             catalog.load()
         assert "builtin.yaml" not in str(caught.value)
@@ -256,9 +268,8 @@ class TestErrors:
     def test_defaults_of_the_settings_are_completed_by_the_profile(
         self, user_dir: Path, project_dir: Path, project: Path
     ) -> None:
-        catalog = YamlCatalog(
-            user_dir=user_dir,
-            options_model=options_model,
+        catalog = make_catalog(
+            user_dir,
             default_backend="command",
             default_options={"command": {"command": "cat", "pass_env": ["A"]}},
         )
@@ -309,7 +320,7 @@ class TestFolders:
         assert catalog.problem(str(project)) is None
 
     def test_a_folder_that_cannot_even_be_looked_at_is_named(self) -> None:
-        catalog = YamlCatalog(user_dir=Path("x" * 300), options_model=options_model)
+        catalog = make_catalog(Path("x" * 300))
         with pytest.raises(CatalogError, match="cannot read the folder xxx"):
             catalog.load()
 

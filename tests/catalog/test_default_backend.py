@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from segue.adapters.backends import options_model
-from segue.adapters.catalog.yaml_catalog import YamlCatalog
 from segue.application.pipelines import Submission
 from segue.bootstrap import open_catalog
 from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Ruling, Tool, decide
 from segue.settings import Settings, load_settings
 from segue.testing import ScriptedBackend, build_test_segue
+from tests.trusting import write_project
 
 PAGE = (Path(__file__).parents[2] / "docs" / "catalog.md").read_text(encoding="utf-8")
 
@@ -43,8 +42,7 @@ def test_auto_is_the_default(value: str | None, no_agents: Path, monkeypatch: py
 
 def test_a_profile_may_say_auto_too(project: Path, no_agents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEGUE_BACKEND", "scripted")
-    (project / ".segue").mkdir()
-    (project / ".segue" / "catalog.yaml").write_text("agents:\n  any: {backend: auto}\n")
+    write_project(project, "agents:\n  any: {backend: auto}\n")
     assert backend_of("any", load_settings()) == "scripted"
     monkeypatch.delenv("SEGUE_BACKEND")
     assert backend_of("any", load_settings()) is None
@@ -69,8 +67,7 @@ def test_what_segue_installed_is_found_by_its_place(
     folder.mkdir(parents=True)
     put(folder, "opencode")
     monkeypatch.setenv("SEGUE_DATA_DIR", str(project / "data"))
-    (project / ".segue").mkdir()
-    (project / ".segue" / "catalog.yaml").write_text("agents:\n  named: {backend: opencode}\n")
+    write_project(project, "agents:\n  named: {backend: opencode}\n")
     agents = open_catalog(load_settings()).load(str(project)).agents
     for name in ("named", "developer"):
         assert agents[name].backend == "opencode"
@@ -123,9 +120,7 @@ def test_the_page_shows_the_rules_that_stand_before_all() -> None:
 def test_the_rules_of_the_page_s_example_do_what_it_says(
     project: Path, tool: Tool, target: str, verdict: Ruling
 ) -> None:
-    (project / ".segue").mkdir()
-    (project / ".segue" / "catalog.yaml").write_text(blocks()[1])
-    catalog = YamlCatalog(user_dir=project / "none", options_model=options_model)
-    profile = catalog.load(str(project)).agents["careful"]
+    write_project(project, blocks()[1])
+    profile = open_catalog(load_settings()).load(str(project)).agents["careful"]
     rules = (*DEFAULT_RULES, *profile.permissions)
     assert decide(rules, Access(tool=tool, targets=(target,)), str(project)) is verdict

@@ -19,6 +19,7 @@ from segue.domain.errors import BackendUnavailable
 from segue.testing import ScriptedBackend
 from tests.agents import programs, rig_opencode
 from tests.cli.conftest import Ran
+from tests.trusting import write_project
 
 Segue = Callable[..., Ran]
 
@@ -213,12 +214,12 @@ def test_a_run_says_which_back_end_works_and_why(segue: Segue, no_agents: Path) 
 
 @pytest.mark.usefixtures("project", "no_agents")
 def test_a_run_names_the_agents_where_their_back_ends_differ(segue: Segue, project: Path) -> None:
-    (project / ".segue").mkdir()
-    (project / ".segue" / "catalog.yaml").write_text(
+    write_project(
+        project,
         "agents:\n"
         "  a: {backend: scripted, model: big, options: {actions: [{say: hello}]}}\n"
         "  b: {}\n"
-        "templates:\n  two: {on_bad_handoff: note, steps: [{agent: a}, {agent: b}]}\n"
+        "templates:\n  two: {on_bad_handoff: note, steps: [{agent: a}, {agent: b}]}\n",
     )
     ran = segue("run", "two", "Mend it.", "--in-place", "--command", "cat")
     assert ran.out.splitlines()[2:4] == [

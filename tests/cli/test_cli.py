@@ -29,7 +29,9 @@ from segue.application.pipelines import Pipelines
 from segue.interfaces.cli import live
 from segue.interfaces.cli.app import run_cli
 from segue.interfaces.cli.demo import program_name
+from segue.testing import trust_project
 from tests.serving import ServedSegue, write_catalog
+from tests.trusting import write_project
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -126,7 +128,8 @@ def test_a_database_that_cannot_be_opened_is_one_sentence(
     assert_one_sentence(run("pipelines", "list"), 1, "cannot open the database", "SEGUE_DATABASE_URL")
     monkeypatch.delenv("SEGUE_DATABASE_URL")
     monkeypatch.setenv("SEGUE_DATA_DIR", f"{project}/file/data")
-    assert_one_sentence(run("run", "write", "x"), 1, "cannot make the data folder", "SEGUE_DATA_DIR")
+    ran = run("run", "quick_fix", "x", "--dir", str(project.parent))
+    assert_one_sentence(ran, 1, "cannot make the data folder", "SEGUE_DATA_DIR")
 
 
 def test_a_port_in_use_is_one_sentence(run: Run) -> None:
@@ -217,6 +220,7 @@ def test_after_a_crash_every_read_prints_json_alone_and_logs_nothing(project: Pa
         data = tmp_path / "-".join(arguments)
         served = ServedSegue(project, data)
         write_catalog(project, CATALOG)
+        trust_project(project, data_dir=data)
         try:
             served.start()
             served.submit(template="wait", prompt="Wait.")
@@ -275,7 +279,8 @@ def test_the_settings_of_init_hold_the_lines_that_make_the_built_in_agents_run(
     lines = path.read_text().splitlines()
     wanted = [line for line in lines if line == "# backend: command" or f'command: "{program} ' in line]
     assert len(wanted) == 2
-    path.write_text("\n".join(line.removeprefix("# ") if line in wanted else line for line in lines))
+    text = "\n".join(line.removeprefix("# ") if line in wanted else line for line in lines)
+    write_project(project, text, path.name)
     developer = json.loads(run("agents", "list", "--json")[1])["developer"]
     assert developer["backend"] == "command"
     assert developer["options"]["command"].startswith(program)

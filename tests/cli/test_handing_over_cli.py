@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Ran
 from tests.sessions.scripts import agent
+from tests.trusting import write_project
 
 FULL = {"usage": {"context_tokens": 80, "context_window": 100, "input_tokens": 80}}
 DONE = "## What Was Done\n- Mended it.\n"
@@ -16,8 +17,7 @@ DONE = "## What Was Done\n- Mended it.\n"
 def test_the_limit_the_handoff_and_the_lineage_are_shown(segue: Callable[..., Ran], repository: Path) -> None:
     developer = agent(FULL, {"delay": 600}, given=[{"say": DONE}])
     catalog = {"agents": {"developer": developer}, "templates": {"fix": {"steps": [{"agent": "developer"}]}}}
-    (repository / ".segue").mkdir()
-    (repository / ".segue" / "catalog.yaml").write_text(json.dumps(catalog))
+    write_project(repository, json.dumps(catalog))
     ran = segue("run", "fix", "Mend it.")
     assert ran.code == 0, ran.err
     limit = "↪ developer reached a limit (context_limit): it is asked to hand over"

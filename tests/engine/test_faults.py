@@ -19,6 +19,7 @@ from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.engine.test_recovery import NOBODY, interrupt
 from tests.engine.test_steps import until
+from tests.trusting import write_project
 
 GOOD = say_handoff("Mended it.")
 ONE_STEP = Submission(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
@@ -123,9 +124,8 @@ async def test_what_is_left_of_a_lost_session_is_stopped_before_the_next_attempt
 
 
 async def test_sessions_that_nobody_needs_are_removed_at_a_start(tmp_path: Path, project: Path) -> None:
-    (project / ".segue").mkdir()
     agent = "{developer: {backend: command, options: {command: [sh, -c, 'sleep 600 & echo x']}}}"
-    (project / ".segue" / "catalog.yaml").write_text(f"agents: {agent}")
+    write_project(project, f"agents: {agent}")
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
         await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
     (sessions,) = (tmp_path / "data" / "sessions").glob("*/command")
@@ -165,10 +165,7 @@ async def test_an_event_id_of_another_database_is_no_silence(tmp_path: Path, pro
 
 
 async def test_what_was_sent_is_what_is_shown(tmp_path: Path, project: Path) -> None:
-    (project / ".segue").mkdir()
-    (project / ".segue" / "catalog.yaml").write_text(
-        "agents: {developer: {system_prompt_additions: Be brief.}}"
-    )
+    write_project(project, "agents: {developer: {system_prompt_additions: Be brief.}}")
     backend = ScriptedBackend({"developer": [{"crash": 1}, GOOD]})
     async with build_test_segue(tmp_path, backend) as segue:
         pipeline = await segue.pipelines.submit(ONE_STEP)

@@ -13,6 +13,7 @@ from segue.application.pipelines import Submission
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end
 from tests.git.flow import checkout_of
 from tests.git.repositories import git
+from tests.trusting import write_project
 
 RUNS = 20
 LOCKED = ("index.lock", "unable to lock", "cannot lock", "file exists")
@@ -57,8 +58,7 @@ def _make_dirty(repository: Path) -> None:
 async def test_twenty_at_once(
     tmp_path: Path, repository: Path, state: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (repository / ".segue").mkdir()
-    (repository / ".segue" / "many.yaml").write_text(json.dumps(_catalog()))
+    write_project(repository, json.dumps(_catalog()), "many.yaml")
     (repository / "shared.txt").write_text("shared\n")
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "Shared")

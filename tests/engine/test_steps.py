@@ -18,6 +18,7 @@ from segue.domain.errors import IllegalMove, PipelineNotFound, UnknownName
 from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.holding import hold_until
+from tests.trusting import write_project
 
 QUICK_FIX = Submission(template="quick_fix", prompt="Mend the button.")
 GOOD = say_handoff("Mended it.", decisions="- Small change", questions="- Ship it?", next="Review it.")
@@ -66,9 +67,7 @@ async def test_a_session_is_closed_after_success_and_after_failure(tmp_path: Pat
 
 
 async def test_standing_orders_come_before_the_briefing(tmp_path: Path, project: Path) -> None:
-    folder = project / ".segue"
-    folder.mkdir()
-    (folder / "catalog.yaml").write_text("agents: {developer: {system_prompt_additions: Be brief.}}")
+    write_project(project, "agents: {developer: {system_prompt_additions: Be brief.}}")
     backend = ScriptedBackend({"developer": [GOOD], "senior_reviewer": [GOOD]})
     await run(tmp_path, backend)
     assert backend.received["developer"][0].startswith("Be brief.\n\n")

@@ -17,6 +17,7 @@ from segue.application.views import PipelineDetail
 from segue.domain.errors import IllegalMove
 from segue.domain.workspace import WorkspaceChoice, branch_name
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end
+from tests.trusting import write_project
 
 TRUE = {"what_was_done": ["Added a.py"], "files_created": ["a.py"], "outcome": "completed"}
 LIE = {
@@ -54,8 +55,7 @@ async def run(
         },
         "templates": {"pair": {"steps": [{"agent": "dev"}, {"agent": "rev"}], **template}},
     }
-    (project / ".segue").mkdir(exist_ok=True)
-    (project / ".segue" / "pair.yaml").write_text(json.dumps(catalog))
+    write_project(project, json.dumps(catalog), "pair.yaml")
     backend = ScriptedBackend()
     wanted = Submission(template="pair", prompt="Add a.", working_dir=str(project), workspace=workspace)
     async with build_test_segue(tmp_path, backend) as segue:
@@ -72,8 +72,7 @@ async def test_an_abort_ends_the_check_that_is_under_way(tmp_path: Path, reposit
         "agents": {"dev": {"backend": "scripted", "options": {"actions": actions}}},
         "templates": {"alone": {"steps": [{"agent": "dev"}], "checks": [check]}},
     }
-    (repository / ".segue").mkdir()
-    (repository / ".segue" / "alone.yaml").write_text(json.dumps(catalog))
+    write_project(repository, json.dumps(catalog), "alone.yaml")
     wanted = Submission(template="alone", prompt="Add a.", working_dir=str(repository))
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue, asyncio.timeout(50):
         pipeline = await segue.pipelines.submit(wanted)

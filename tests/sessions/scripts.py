@@ -11,6 +11,7 @@ from typing import Any
 from segue.application.app import Segue
 from segue.application.handoff_outcomes import HandedOff, HandoffFailed, Outcome
 from segue.domain.handing_over import QUESTION
+from tests.trusting import write_project
 
 ASKED = QUESTION[:20]
 MEND = "Your handoff was checked."
@@ -57,9 +58,8 @@ AGENTS: dict[str, Any] = {"helper": agent()}
 
 
 def write_catalog(folder: Path, agents: Mapping[str, Any]) -> None:
-    """Agents for a project; git does not look at them."""
-    (folder / ".segue").mkdir(exist_ok=True)
-    (folder / ".segue" / "catalog.yaml").write_text(json.dumps({"agents": agents}))
+    """Agents for a project, trusted; git does not look at them."""
+    write_project(folder, json.dumps({"agents": agents}))
     exclude = folder / ".git" / "info" / "exclude"
     if exclude.parent.is_dir():
         exclude.write_text(".segue/\n")

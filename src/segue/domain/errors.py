@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+from segue.domain.trust import ProjectContent
+
+_MOST_NAMES = 10
 
 
 class SegueError(Exception):
@@ -76,6 +81,25 @@ class CatalogError(SegueError):
     """A catalog file is wrong; the message names file, line and key."""
 
 
+class UnsafeProject(CatalogError):
+    """Another user could change what a project's `.segue/` runs, or it leads out of the project."""
+
+
+class NotTrusted(CatalogError):
+    """A project's `.segue/` was never trusted, or has changed since."""
+
+    def __init__(self, content: ProjectContent, changed: tuple[str, ...] | None) -> None:
+        self.content, self.changed = content, changed
+        """`changed` is none if the folder was never trusted."""
+        folder = content.folder if content.folder.isprintable() else ascii(content.folder)
+        names = _enumerate(content.files if changed is None else changed)
+        remedy = f"read it, then run `segue trust {shlex.quote(folder)}`"
+        if changed is None:
+            super().__init__(f"{folder} is not trusted, and its .segue/ can run programs ({names}): {remedy}")
+        else:
+            super().__init__(f"{folder} has changed since it was trusted ({names}): {remedy}")
+
+
 class SettingsError(SegueError):
     """A setting is wrong; the message names it and where it came from."""
 
@@ -128,3 +152,10 @@ def describe_known(name: str, known: Iterable[str]) -> str:
     text = f"Known: {', '.join(names)}."
     close = get_close_matches(name, names, n=1)
     return f'{text} Did you mean "{close[0]}"?' if close else text
+
+
+def _enumerate(names: Iterable[str]) -> str:
+    """File names for a sentence: printable, and not too many."""
+    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)]
+    more = len(shown) - _MOST_NAMES
+    return ", ".join(shown[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

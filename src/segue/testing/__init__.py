@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         usage,
         write,
     )
-    from segue.testing.pipelines import build_test_segue, follow_to_end, say_handoff
+    from segue.testing.pipelines import build_test_segue, follow_to_end, say_handoff, trust_project
 
 __all__ = [
     "ModelRequest",
@@ -59,12 +59,13 @@ __all__ = [
     "say_handoff",
     "script",
     "shell",
+    "trust_project",
     "turn",
     "usage",
     "write",
 ]
 
-_PIPELINES = ("ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff")
+_PIPELINES = ("ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff", "trust_project")
 
 
 def __getattr__(name: str) -> Any:

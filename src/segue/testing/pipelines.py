@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from segue.adapters.backends.scripted import ScriptedBackend
+from segue.adapters.catalog.project import read_project
+from segue.adapters.catalog.trust_store import TRUST_FILE, TrustStore
 from segue.adapters.storage.database import open_database
 from segue.application.app import Segue
 from segue.application.backends import AgentBackend
@@ -17,9 +19,10 @@ from segue.application.views import PipelineDetail
 from segue.application.workers import WorkerPolicy
 from segue.bootstrap import open_segue
 from segue.domain.audit import FINAL_KINDS
+from segue.domain.errors import InvalidRequest
 from segue.settings import Settings
 
-__all__ = ["ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff"]
+__all__ = ["ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff", "trust_project"]
 
 _DATABASES = ("segue.db", "segue-engine.db")
 _EMPTY: dict[str, bytes] = {}
@@ -84,6 +87,16 @@ async def follow_to_end(segue: Segue, pipeline_id: int) -> PipelineDetail:
             if entry.event_type in FINAL_KINDS:
                 break
     return await segue.views.pipeline(pipeline_id)
+
+
+def trust_project(project: Path, *, data_dir: Path) -> None:
+    """Trust a project's `.segue/` as it is now, as `segue trust` does.
+
+    The data folder of `build_test_segue` is `folder / "data"`.
+    """
+    if (found := read_project(project)) is None:
+        raise InvalidRequest(f"there is nothing to trust in {project}")
+    TrustStore(data_dir / TRUST_FILE).trust(found.content)
 
 
 def say_handoff(done: str = "Did the work.", **sections: str) -> Mapping[str, str]:

@@ -19,17 +19,15 @@ _MOST_KEYS = 20_000
 class LocatedYaml:
     """A YAML file and where each of its keys stands."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes) -> None:
         self.path = path
         self._lines: dict[Loc, int] = {}
         try:
-            loader = yaml.SafeLoader(path.read_text(encoding="utf-8"))
+            loader = yaml.SafeLoader(content.decode("utf-8"))
             node = loader.get_single_node()
             if node is not None:
                 self._locate(node, ())  # before `construct_document`, which writes merged keys into the nodes
             self.value: Any = {} if node is None else loader.construct_document(node)
-        except OSError as error:
-            raise CatalogError(f"cannot read {path}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise CatalogError(f"{path} is not UTF-8 text (byte {error.start})") from error
         except yaml.MarkedYAMLError as error:

@@ -2,42 +2,63 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import structlog
 from pydantic import BaseModel, ValidationError
 
 from segue.adapters.catalog.positions import Loc, LocatedYaml
+from segue.adapters.catalog.project import (
+    Project,
+    find_project,
+    read_bytes,
+    read_project,
+    read_yaml,
+    scripts_are_as_trusted,
+    yaml_files,
+)
+from segue.adapters.catalog.trust_store import TrustStore
 from segue.application.backends import ChosenBackend
 from segue.domain.catalog import AUTO, AgentProfile, Catalog, PipelineTemplate
-from segue.domain.errors import CatalogError, SegueError, describe_known
+from segue.domain.errors import CatalogError, NotTrusted, SegueError, UnsafeProject, describe_known
+from segue.domain.trust import SETTINGS_FILE, ProjectContent
 
 log = structlog.get_logger()
 
-SETTINGS_FILE = "segue.yaml"
-"""Holds settings, not agents; it is no part of the catalog."""
-PROJECT_FOLDER = ".segue"
-
-_State = tuple[ChosenBackend | None, tuple[tuple[Path, int, int], ...]]
-"""What a catalog is made of: the default back end, and the files as they are."""
 Options = Mapping[str, Any]
+_Files = tuple[tuple[Path, bytes], ...]
+
+
+class _State(NamedTuple):
+    """What a catalog is made of."""
+
+    default: ChosenBackend | None
+    files: _Files = ()
+
+
+class _Good(NamedTuple):
+    """A catalog that serves, and what it was made of."""
+
+    state: _State
+    catalog: Catalog
+    trusted: ProjectContent | None
 
 
 class YamlCatalog:
     """Three levels, the later ones over the earlier: built in, the user's folder, the project's `.segue`.
 
-    While a file is broken, the last good version goes on to serve, and `problem` says what is wrong.
+    A project's files are used only if the user trusts them as they are. While a file is broken, or is changed
+    and not trusted yet, the last good version serves, and `problem` says what is wrong.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # called in one place, which knows all of it
         self,
         *,
         user_dir: Path,
+        trust: TrustStore,
         options_model: Callable[[str], type[BaseModel]],
         default_backend: str | None = None,
         default_options: Mapping[str, Options] | None = None,
@@ -45,6 +66,7 @@ class YamlCatalog:
         locate: Callable[[str, Options], Options] = lambda _backend, options: options,
     ) -> None:
         self._user_dir = user_dir
+        self._trust = trust
         self._options_model = options_model
         self._default_backend = default_backend
         self._default_options = default_options or {}
@@ -52,30 +74,36 @@ class YamlCatalog:
         """The default back end where none is set; asked anew at each load."""
         self._locate = locate
         """Adds to options where the program of a back end is."""
-        self._good: dict[Path | None, tuple[_State, Catalog]] = {}
+        self._good: dict[Path | None, _Good] = {}
         self._bad: dict[Path | None, tuple[_State, CatalogError]] = {}
 
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
-        project = find_project(Path(working_dir)) if working_dir else None
+        key = find_project(Path(working_dir)) if working_dir else None
         default = self.default_backend()
         try:
-            paths = list(self._files(project))
+            project = self._trusted_project(working_dir)
+            state = _State(default, self._files(project))
+        except UnsafeProject:
+            raise
+        except NotTrusted as error:
+            if not self._may_serve(key):
+                raise
+            return self._keep_last_good(key, _State(default), error)
         except CatalogError as error:
-            return self._keep_last_good(project, (default, ()), error)
-        state = (default, _state_of(paths))
-        good, bad = self._good.get(project), self._bad.get(project)
-        if good and good[0] == state:
-            self._bad.pop(project, None)
-            return good[1]
+            return self._keep_last_good(key, _State(default), error)
+        good, bad = self._good.get(key), self._bad.get(key)
+        if good and good.state == state:
+            self._bad.pop(key, None)
+            return good.catalog
         try:
             if bad and bad[0] == state:
                 raise bad[1]
-            catalog = self._read(paths, default)
+            catalog = self._read(state)
         except CatalogError as error:
-            return self._keep_last_good(project, state, error)
-        self._good[project] = (state, catalog)
-        self._bad.pop(project, None)
+            return self._keep_last_good(key, state, error)
+        self._good[key] = _Good(state, catalog, project.content if project else None)
+        self._bad.pop(key, None)
         return catalog
 
     def problem(self, working_dir: str | None = None) -> str | None:
@@ -89,9 +117,8 @@ class YamlCatalog:
 
     def why_backend(self, agent_name: str, working_dir: str | None = None) -> str:
         """Why an agent has its back end, in a few words."""
-        project = find_project(Path(working_dir)) if working_dir else None
-        for path in reversed(list(self._files(project))):
-            if (profile := _validate(LocatedYaml(path)).agents.get(agent_name)) is not None:
+        for path, text in reversed(self._files(self._trusted_project(working_dir))):
+            if (profile := _validate(read_yaml(path, text)).agents.get(agent_name)) is not None:
                 if _named(profile):
                     return "named in its profile"
                 return (
@@ -116,34 +143,46 @@ class YamlCatalog:
         options = {**(chosen.options if chosen else {}), **self._default_options.get(name, {})}
         return AgentProfile(backend=name, options=dict(self._locate(name, options)))
 
-    def _keep_last_good(self, project: Path | None, state: _State, error: CatalogError) -> Catalog:
-        if project not in self._good:
+    def _trusted_project(self, working_dir: str | None) -> Project | None:
+        project = read_project(Path(working_dir)) if working_dir else None
+        if project is not None:
+            self._trust.check(project.content)
+        return project
+
+    def _may_serve(self, key: Path | None) -> bool:
+        """True if a last good version is there that is still trusted, with the scripts that it names."""
+        if (good := self._good.get(key)) is None or good.trusted is None:
+            return False
+        try:
+            self._trust.check(good.trusted)
+        except NotTrusted:
+            return False
+        return scripts_are_as_trusted(good.trusted)
+
+    def _keep_last_good(self, key: Path | None, state: _State, error: CatalogError) -> Catalog:
+        if key not in self._good:
             raise error
-        if project not in self._bad or self._bad[project][0] != state:
+        if key not in self._bad or self._bad[key][0] != state:
             log.warning("catalog_broken", error=str(error), using="the last good version")
-        self._bad[project] = (state, error)
-        return self._good[project][1]
+        self._bad[key] = (state, error)
+        return self._good[key].catalog
 
-    def _files(self, project: Path | None) -> Iterable[Path]:
-        yield Path(str(files("segue.adapters.catalog") / "builtin.yaml"))
-        for folder in (self._user_dir, project):
-            if folder is not None:
-                try:
-                    inside = folder.iterdir() if folder.is_dir() else ()
-                    found = sorted(p for p in inside if p.suffix in (".yaml", ".yml"))
-                except OSError as error:
-                    raise CatalogError(f"cannot read the folder {folder}: {error.strerror}") from error
-                yield from (path for path in found if path.name != SETTINGS_FILE)
+    def _files(self, project: Project | None) -> _Files:
+        """Every file with its bytes, the later ones over the earlier."""
+        builtin = Path(str(files("segue.adapters.catalog") / "builtin.yaml"))
+        own = [path for path in yaml_files(self._user_dir) if path.name != SETTINGS_FILE]
+        read = [(path, read_bytes(path)) for path in (builtin, *own)]
+        return (*read, *(project.catalog if project else ()))
 
-    def _read(self, paths: list[Path], default: ChosenBackend | None) -> Catalog:
+    def _read(self, state: _State) -> Catalog:
         agents: dict[str, AgentProfile] = {}
         templates: dict[str, PipelineTemplate] = {}
         origin: dict[str, LocatedYaml] = {}
-        for path in paths:
-            source = LocatedYaml(path)
+        for path, text in state.files:
+            source = read_yaml(path, text)
             catalog = _validate(source)
             agents |= {
-                name: self._complete(source, name, profile, default)
+                name: self._complete(source, name, profile, state.default)
                 for name, profile in catalog.agents.items()
             }
             templates |= catalog.templates
@@ -201,50 +240,9 @@ class YamlCatalog:
         return _translate(source, error, ("agents", name, "options"), model)
 
 
-def find_project(start: Path) -> Path | None:
-    """The `.segue` folder of the project around a folder, or none.
-
-    It names commands that are run. The one in the folder itself is taken as it is, since the user went there;
-    above it, the search ends at the user's home and at the first folder of somebody else, such as /tmp.
-    """
-    resolved = start.expanduser().resolve()
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111  # raises nothing where there is none
-    if (resolved / PROJECT_FOLDER).is_dir():
-        return resolved / PROJECT_FOLDER
-    for folder in (resolved, *resolved.parents):
-        if not _is_own(folder):
-            return None
-        if _is_own(folder / PROJECT_FOLDER):
-            return folder / PROJECT_FOLDER
-        if folder == home:
-            return None
-    return None
-
-
-def _is_own(folder: Path) -> bool:
-    """True for a folder of the user who runs Segue."""
-    try:
-        found = folder.stat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-
-
 def _named(profile: AgentProfile) -> str | None:
     """The back end that the profile itself names."""
     return None if profile.backend == AUTO else profile.backend
-
-
-def _state_of(paths: list[Path]) -> tuple[tuple[Path, int, int], ...]:
-    state = []
-    for path in paths:
-        try:
-            found = path.stat()
-        except OSError:
-            state.append((path, 0, 0))
-        else:
-            state.append((path, found.st_mtime_ns, found.st_size))
-    return tuple(state)
 
 
 def _validate(source: LocatedYaml) -> Catalog:

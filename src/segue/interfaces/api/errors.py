@@ -19,6 +19,8 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.UnknownName: 422,
     errors.InvalidRequest: 422,
     errors.CatalogError: 422,
+    errors.NotTrusted: 403,
+    errors.UnsafeProject: 403,
     errors.PipelineNotFound: 404,
     errors.StepNotFound: 404,
     errors.ApprovalNotFound: 404,

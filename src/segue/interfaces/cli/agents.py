@@ -50,7 +50,7 @@ def install(
     from segue.interfaces.cli.output import console, print_json, safe
 
     parts = parts_of(context)
-    installer = parts.installer(parts.settings(), say=lambda line: typer.echo(f"{line} ...", err=True))
+    installer = parts.installer(parts.own_settings(), say=lambda line: typer.echo(f"{line} ...", err=True))
     done = installer.install(name)
     if as_json:
         print_json(done)

@@ -10,6 +10,7 @@ import typer
 from segue.domain.errors import (
     CatalogError,
     InvalidRequest,
+    NotTrusted,
     RepositoryError,
     SegueError,
     SettingsError,
@@ -62,6 +63,13 @@ def run_cli(parts: Parts, arguments: list[str] | None = None) -> int:
         app(given, obj=parts, prog_name="segue")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
+    except NotTrusted as error:
+        from segue.interfaces.cli.trust import offer_trust
+
+        if offer_trust(parts, error):
+            return run_cli(parts, given)
+        typer.echo(f"segue: {error}", err=True)
+        return 2
     except SegueError as error:
         if "--debug" in given:
             raise

@@ -38,9 +38,11 @@ def demo(
     folder = _make_folder(keep)
     project = folder / "project"
     _make_project(project)
-    settings = parts.settings(
-        project, data_dir=folder / "data", config_dir=folder / "config", database_url="", backend="scripted"
+    settings = parts.own_settings(
+        data_dir=folder / "data", config_dir=folder / "config", database_url="", backend="scripted"
     )
+    if content := parts.project_content(project):
+        parts.trust(settings).trust(content)
     screen = console()
     _introduce(project, screen)
     played = asyncio.run(_play(parts, settings, project, screen))

@@ -84,6 +84,8 @@ def from_session(
             f"nothing was said in the {transcript.tool} session {transcript.session_id}; "
             "`segue session import` lists what else is here"
         )
+    parts = parts_of(context)
+    program = parts.place_of_tool(parts.settings(where), to) if to is not None else None
     handoff = summarise(transcript)
     document = render_handoff(handoff, notation)
     if output is not None:
@@ -93,8 +95,7 @@ def from_session(
         print_document(document)
     if to is not None:
         prompt = first_prompt(handoff, tool=transcript.tool, focus=focus, notation=notation)
-        parts = parts_of(context)
-        _start(to, prompt, where, parts.place_of_tool(parts.settings(where), to), only_print=only_print)
+        _start(to, prompt, where, program, only_print=only_print)
 
 
 def _folder(folder: Path | None) -> Path:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from segue.domain.errors import SegueError
+from segue.domain.trust import ProjectContent, is_configuration
+from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
 
 _SETTINGS = """\
 # Settings of Segue for this project. Each can also be set in the environment: SEGUE_BACKEND,
@@ -71,13 +75,18 @@ templates:
 
 
 def init(
+    context: typer.Context,
     directory: Annotated[
         Path, typer.Argument(help="The project's folder.", file_okay=False, exists=True)
     ] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Write .segue/ with settings and a catalog to start from."""
+    """Write .segue/ with settings and a catalog to start from. They are trusted at once."""
+    parts = parts_of(context)
+    settings = parts.own_settings()
     folder = directory / ".segue"
+    if folder.exists():
+        parts.project_content(directory)  # refuses what leads out of the project
     files = {folder / "segue.yaml": _SETTINGS, folder / "catalog.yaml": _CATALOG}
     there = [path for path in files if path.exists()]
     if there and not force:
@@ -92,6 +101,20 @@ def init(
             typer.echo(f"wrote {path}")
     except OSError as error:
         raise SegueError(f"cannot write {folder}: {error.strerror}") from error
+    _trust(parts, settings, directory, files)
     typer.echo('next: segue run ask "Say hello"     # the sample agent of catalog.yaml, without a model')
     typer.echo("then: segue agents doctor           # which agents work here")
     typer.echo('and:  segue run quick_fix "..."     # the built-in agents, on the first that is found')
+
+
+def _trust(parts: Parts, settings: CliSettings, directory: Path, written: Mapping[Path, str]) -> None:
+    """Trust what was written, and nothing that was there before."""
+    found = parts.project_content(directory)
+    scripts = (
+        {name: each for name, each in found.files.items() if not is_configuration(name)} if found else {}
+    )
+    ours = {
+        f".segue/{path.name}": hashlib.sha256(text.encode()).hexdigest() for path, text in written.items()
+    }
+    content = ProjectContent(folder=str(directory.resolve()), files={**scripts, **ours})
+    parts.trust(settings).trust(content)

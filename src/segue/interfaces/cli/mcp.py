@@ -58,7 +58,7 @@ async def _serve_stdio(parts: Parts, token: str, url: str | None) -> None:
             # Opened when first called: agents wait for the server's greeting before they begin to work.
             async with turn:
                 if not found:
-                    found.append(await opened.enter_async_context(parts.tools(parts.settings())))
+                    found.append(await opened.enter_async_context(parts.tools(parts.own_settings())))
                 return found[0]
 
         async def call(name: str, arguments: Mapping[str, Any], _request: Any) -> Answer:
@@ -74,7 +74,7 @@ async def _serve_http(parts: Parts, port: int) -> None:
     from segue.interfaces.mcp.http import ToolsOverHttp, create_tools_app
 
     with closing(listen(_LOOPBACK, port)) as listener:
-        async with parts.tools(parts.settings()) as tools:
+        async with parts.tools(parts.own_settings()) as tools:
             served = ToolsOverHttp(tools, version=parts.version)
             async with served.run():
                 address = f"http://{_LOOPBACK}:{listener.getsockname()[1]}/mcp"

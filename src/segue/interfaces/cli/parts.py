@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segue.application.tools import AgentTools
     from segue.domain.ledger import CommandRun, Evidence
     from segue.domain.transcripts import FoundSession, Transcript
+    from segue.domain.trust import ProjectContent, TrustedProject
 
 
 class CliSettings(Protocol):
@@ -74,6 +75,26 @@ class ProgramInstaller(Protocol):
         ...
 
 
+class ProjectTrust(Protocol):
+    """Which projects the user trusts."""
+
+    def check(self, content: ProjectContent) -> None:
+        """`NotTrusted` unless exactly this content was trusted."""
+        ...
+
+    def trust(self, content: ProjectContent) -> None:
+        """Trust a folder with this content."""
+        ...
+
+    def revoke(self, folder: str) -> bool:
+        """Trust a folder no longer; false if it was not trusted."""
+        ...
+
+    def projects(self) -> list[TrustedProject]:
+        """All that is trusted."""
+        ...
+
+
 class TranscriptShelf(Protocol):
     """The sessions of other tools on this machine."""
 
@@ -92,7 +113,19 @@ class Parts(Protocol):
     """Settings and Segue, made when asked for."""
 
     def settings(self, working_dir: Path | None = None, **overrides: Any) -> CliSettings:
-        """The settings for a project folder; `None` overrides nothing."""
+        """The settings for a project folder, which must be trusted; `None` overrides nothing."""
+        ...
+
+    def own_settings(self, **overrides: Any) -> CliSettings:
+        """The settings without those of a project: for commands that only use records."""
+        ...
+
+    def project_content(self, folder: Path) -> ProjectContent | None:
+        """What the project around a folder would configure and run; none if there is nothing of it."""
+        ...
+
+    def trust(self, settings: CliSettings) -> ProjectTrust:
+        """Which projects the user trusts."""
         ...
 
     def open(self, settings: CliSettings, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:

@@ -64,7 +64,7 @@ def list_pipelines(
             limit=limit,
         )
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             await segue.workers.reap()
             page = await segue.views.pipelines(wanted)
         if as_json:
@@ -110,7 +110,7 @@ def show_pipeline(
 
     async def read() -> tuple[PipelineDetail, StepDetail | None]:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             await segue.workers.reap()
             detail = await segue.views.pipeline(pipeline_id)
             wanted = briefing or step
@@ -137,7 +137,7 @@ def watch_pipeline(context: typer.Context, pipeline_id: Id) -> None:
 
     async def watch() -> int:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             await segue.workers.reap()
             detail = await segue.views.pipeline(pipeline_id)
             screen = console()
@@ -178,7 +178,7 @@ def approvals(context: typer.Context, as_json: Json = False) -> None:
 
     async def read() -> list[Approval]:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             return await segue.views.approvals()
 
     waiting = asyncio.run(read())
@@ -199,7 +199,7 @@ def approvals(context: typer.Context, as_json: Json = False) -> None:
 def _decide(context: typer.Context, pipeline_id: int, comment: str | None, *, approved: bool) -> None:
     async def decide() -> Approval:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             return await segue.approvals.decide_next(
                 pipeline_id, approve=approved, comment=comment, decided_by=segue.tokens.owner
             )
@@ -220,7 +220,7 @@ def abort_pipeline(
 
     async def abort() -> PipelineDetail:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             await segue.pipelines.abort(pipeline_id, reason)
             return await segue.views.pipeline(pipeline_id)
 

@@ -36,7 +36,7 @@ def diff(
 
     async def read() -> str:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             return await segue.results.diff(pipeline_id, step)
 
     patch = asyncio.run(read())
@@ -57,7 +57,7 @@ def merge(context: typer.Context, pipeline_id: Id) -> None:
 
     async def act() -> str:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             _tell(await segue.results.preview_merge(pipeline_id))
             return await segue.results.merge(pipeline_id)
 
@@ -84,7 +84,7 @@ def clean(context: typer.Context, pipeline_id: Id) -> None:
 
     async def act() -> Workspace:
         parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(parts.own_settings()) as segue:
             return await segue.results.clean(pipeline_id)
 
     workspace = asyncio.run(act())

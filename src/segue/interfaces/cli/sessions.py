@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from segue.interfaces.cli.parts import parts_of
+from segue.interfaces.cli.parts import CliSettings, parts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +53,9 @@ def start(
     from segue.interfaces.cli.output import print_json
 
     started = _with_segue(
-        context, lambda segue: segue.sessions.start(agent, working_dir=directory, model=model, title=title)
+        context,
+        lambda segue: segue.sessions.start(agent, working_dir=directory, model=model, title=title),
+        parts_of(context).settings(Path(directory) if directory else None),
     )
     if as_json:
         print_json(started)
@@ -107,7 +110,7 @@ def list_sessions(
     """The sessions outside of pipelines, newest first."""
     from segue.interfaces.cli.output import console, print_json
 
-    page = _with_segue(context, lambda segue: segue.sessions.list(before=before, limit=limit))
+    page = _with_records(context, lambda segue: segue.sessions.list(before=before, limit=limit))
     if as_json:
         print_json(page)
         return
@@ -124,7 +127,7 @@ def show(context: typer.Context, session_id: Id, as_json: Json = False) -> None:
     """One session with all that was said in it, and what it left."""
     from segue.interfaces.cli.output import console, print_json
 
-    found = _with_segue(context, lambda segue: segue.sessions.show(session_id))
+    found = _with_records(context, lambda segue: segue.sessions.show(session_id))
     if as_json:
         print_json(found)
     else:
@@ -188,7 +191,7 @@ def lineage(context: typer.Context, session_id: Id, as_json: Json = False) -> No
     """Where a session came from, and what goes on from it."""
     from segue.interfaces.cli.output import console, print_json
 
-    found: Lineage = _with_segue(context, lambda segue: segue.sessions.lineage(session_id))
+    found: Lineage = _with_records(context, lambda segue: segue.sessions.lineage(session_id))
     if as_json:
         print_json(found)
     else:
@@ -197,17 +200,26 @@ def lineage(context: typer.Context, session_id: Id, as_json: Json = False) -> No
 
 def end(context: typer.Context, session_id: Id) -> None:
     """Close a session for good; what was said stays readable."""
-    found = _with_segue(context, lambda segue: segue.sessions.end(session_id))
+    found = _with_records(context, lambda segue: segue.sessions.end(session_id))
     typer.echo(f"session {found.id} has ended")
 
 
-def _with_segue(context: typer.Context, act: Callable[[Segue], Awaitable[T]]) -> T:
+def _with_segue(
+    context: typer.Context, act: Callable[[Segue], Awaitable[T]], settings: CliSettings | None = None
+) -> T:
+    parts = parts_of(context)
+    chosen = settings or parts.settings()
+
     async def run() -> T:
-        parts = parts_of(context)
-        async with parts.open(parts.settings()) as segue:
+        async with parts.open(chosen) as segue:
             return await act(segue)
 
     return asyncio.run(run())
+
+
+def _with_records(context: typer.Context, act: Callable[[Segue], Awaitable[T]]) -> T:
+    """For what needs no settings of a project, and so no trust in it."""
+    return _with_segue(context, act, parts_of(context).own_settings())
 
 
 def _editor() -> Edit:

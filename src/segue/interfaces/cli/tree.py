@@ -24,6 +24,7 @@ class Place(NamedTuple):
 COMMANDS = {
     "demo": Place("demo", "demo", "Watch two offline agents mend a real bug and hand off."),
     "init": Place("init", "init", "Write .segue/ with settings and a catalog to start from."),
+    "trust": Place("trust", "trust", "Trust a project's .segue/ as it is now."),
     "run": Place("run", "run", "Run a pipeline here and now, and watch it."),
     "chat": Place("chat", "chat", "Talk with an agent, and hand over to a new session with /handoff."),
     "serve": Place("serve", "serve", "Serve REST and run pipelines; what a crash interrupted goes on."),

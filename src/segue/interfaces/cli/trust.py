@@ -1,0 +1,125 @@
+"""`segue trust`: which projects may configure Segue and name programs to run; and the question about one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from segue.domain.errors import InvalidRequest, NotTrusted
+from segue.interfaces.cli.parts import Parts, parts_of
+
+if TYPE_CHECKING:
+    from segue.domain.trust import ProjectContent
+
+
+def trust(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of the project.", show_default="this one")
+    ] = Path(),
+    show_list: Annotated[bool, typer.Option("--list", help="Show the folders that are trusted.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust the folder no longer.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON.")] = False,
+) -> None:
+    """Trust a project's .segue/ as it is now.
+
+    Until then nothing of it is used. It covers the settings, the catalog and the scripts that they name: when
+    one of these changes, Segue asks again.
+    """
+    if revoke and show_list:
+        raise InvalidRequest("--list and --revoke exclude each other")
+    if as_json and not show_list:
+        raise InvalidRequest("--json goes with --list")
+    parts = parts_of(context)
+    if show_list:
+        _list(parts, as_json=as_json)
+    elif revoke:
+        _revoke(parts, folder)
+    else:
+        _trust(parts, folder)
+
+
+def offer_trust(parts: Parts, error: NotTrusted) -> bool:
+    """Show what is not trusted and ask the person at the terminal; true if it is trusted now."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    _show(error.content, error.changed)
+    try:
+        agreed = typer.confirm("Trust it?", default=False, err=True)
+    except typer.Abort:
+        agreed = False
+    if agreed:
+        parts.trust(parts.own_settings()).trust(error.content)
+    return agreed
+
+
+def _trust(parts: Parts, folder: Path) -> None:
+    if not folder.is_dir():
+        raise InvalidRequest(f"{folder} is not a folder")
+    content = parts.project_content(folder)
+    if content is None:
+        raise InvalidRequest(
+            f"there is nothing to trust in {folder.resolve()}: it has no .segue/ with YAML files"
+        )
+    store = parts.trust(parts.own_settings())
+    try:
+        store.check(content)
+        changed = None
+    except NotTrusted as error:
+        changed = error.changed
+    _show(content, changed)
+    store.trust(content)
+    typer.echo(f"trusted: {_printable(content.folder)}")
+
+
+def _revoke(parts: Parts, folder: Path) -> None:
+    store = parts.trust(parts.own_settings())
+    start = folder.resolve()
+    known = {each.folder for each in store.projects()}
+    nearest = next((str(each) for each in (start, *start.parents) if str(each) in known), None)
+    if nearest is None or not store.revoke(nearest):
+        raise InvalidRequest(f"{start} is not trusted; `segue trust --list` shows what is")
+    typer.echo(f"trusted no longer: {_printable(nearest)}")
+
+
+def _list(parts: Parts, *, as_json: bool) -> None:
+    from segue.interfaces.cli.output import console, plain_table, print_json, safe, when
+
+    found = parts.trust(parts.own_settings()).projects()
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        typer.echo("no folder is trusted yet", err=True)
+        return
+    table = plain_table("folder", "trusted", "files")
+    for each in found:
+        table.add_row(safe(each.folder), when(each.trusted_at), safe(", ".join(sorted(each.files))))
+    console().print(table)
+
+
+def _show(content: ProjectContent, changed: tuple[str, ...] | None) -> None:
+    """What is in question, on standard error: it must not get into `--json`."""
+    if changed is None:
+        lines = [f"The project {content.folder} configures Segue with:"]
+    else:
+        lines = [f"The project {content.folder} has changed since you trusted it:"]
+        lines += [f"  {name}{'' if name in content.files else ' (gone)'}" for name in changed]
+        lines += ["It configures Segue with:"]
+    lines += [f"  {name}" for name in sorted(content.files)]
+    if content.commands:
+        lines += ["They run, or hand to programs that run as you:"]
+        lines += ["  " + line.rstrip().replace("\n", "\n      ") for line in content.commands]
+    else:
+        lines += ["They name no programs of their own."]
+    for line in lines:
+        typer.echo(_printable(line), err=True)
+
+
+def _printable(text: str) -> str:
+    from segue.interfaces.cli.output import printable
+
+    return printable(text)
