@@ -89,13 +89,15 @@ class Terminal:
 
 
 @contextmanager
-def in_terminal(folder: Path, *arguments: str, columns: int = 100, rows: int = 34) -> Iterator[Terminal]:
-    """`segue chat` in a folder; it is ended if the test does not."""
+def in_terminal(
+    folder: Path, *arguments: str, command: str = "chat", columns: int = 100, rows: int = 34
+) -> Iterator[Terminal]:
+    """`segue chat`, or another command, in a folder; it is ended if the test does not."""
     pid, master = pty.fork()
     if pid == 0:
         os.chdir(folder)
         os.environ.update(TERM="xterm-256color", COLUMNS=str(columns), LINES=str(rows))
-        os.execv(sys.executable, [sys.executable, "-m", "segue", "chat", *arguments])
+        os.execv(sys.executable, [sys.executable, "-m", "segue", command, *arguments])
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     terminal = Terminal(pid, master, columns, rows)
     try:

@@ -86,7 +86,7 @@ def _revoke(parts: Parts, folder: Path) -> None:
 
 
 def _list(parts: Parts, *, as_json: bool) -> None:
-    from segue.interfaces.cli.output import console, plain_table, print_json, safe, when
+    from segue.interfaces.cli.output import print_json, printable, when
 
     found = parts.trust(parts.own_settings()).projects()
     if as_json:
@@ -95,10 +95,8 @@ def _list(parts: Parts, *, as_json: bool) -> None:
     if not found:
         typer.echo("no folder is trusted yet", err=True)
         return
-    table = plain_table("folder", "trusted", "files")
     for each in found:
-        table.add_row(safe(each.folder), when(each.trusted_at), safe(", ".join(sorted(each.files))))
-    console().print(table)
+        typer.echo(f"{when(each.trusted_at)}  {printable(each.folder)}")
 
 
 def _show(content: ProjectContent, changed: tuple[str, ...] | None) -> None:
