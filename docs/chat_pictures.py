@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 
 from segue.domain.handing_over import QUESTION
 from segue.interfaces.chat.app import ChatApp
-from segue.testing import ScriptedBackend, build_test_segue
+from segue.testing import ScriptedBackend, build_test_segue, trust_project
 
 IMAGES = Path(__file__).parent / "images"
 SIZE = (100, 28)
@@ -146,6 +146,7 @@ async def take_all(home: Path) -> None:
     """The story of a handoff, picture by picture."""
     project = _make_project(home)
     data = home / ".local" / "share" / "segue"
+    trust_project(project, data_dir=data)
     places: dict[str, Any] = {"data_dir": data, "database_url": f"sqlite:///{data / 'segue.db'}"}
     async with build_test_segue(home, ScriptedBackend(), **places) as segue:
         app = ChatApp(segue, who="developer", working_dir=str(project))

@@ -205,6 +205,7 @@ class TestWhileSegueRuns:
         assert catalog.problem(str(project)) is None
         file.write_text(JUDGE.replace("./judge.sh", "cat"))
         assert catalog.load(str(project)) is good
+        assert catalog.why_backend("judge", str(project)) == "named in its profile"
         assert "has changed since it was trusted (.segue/team.yaml)" in (catalog.problem(str(project)) or "")
         store.trust(content_of(project))
         assert catalog.load(str(project)).agents["judge"].options == {"command": "cat"}

@@ -19,6 +19,7 @@ from segue.domain.trust import PROJECT_FOLDER, SETTINGS_FILE, ProjectContent, is
 
 _MOST_BYTES = 5_000_000
 """Of one settings or catalog file."""
+_LONGEST_PATH = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +139,7 @@ def _read_document(path: Path, root: Path) -> bytes:
 def _scripts(words: Iterable[str], root: Path, bases: Iterable[Path]) -> Iterator[tuple[str, str]]:
     """Name and digest of the files inside the project that words name."""
     for word in dict.fromkeys(words):
-        if not word or len(word) > os.pathconf("/", "PC_PATH_MAX"):
+        if not word or len(word) > _LONGEST_PATH:
             continue
         for base in bases:
             path = Path(os.path.normpath(base / os.path.expanduser(word)))  # noqa: PTH111  # raises nothing

@@ -117,7 +117,10 @@ class YamlCatalog:
 
     def why_backend(self, agent_name: str, working_dir: str | None = None) -> str:
         """Why an agent has its back end, in a few words."""
-        for path, text in reversed(self._files(self._trusted_project(working_dir))):
+        key = find_project(Path(working_dir)) if working_dir else None
+        if key not in self._good:
+            self.load(working_dir)
+        for path, text in reversed(self._good[key].state.files):  # what a run was just planned with
             if (profile := _validate(read_yaml(path, text)).agents.get(agent_name)) is not None:
                 if _named(profile):
                     return "named in its profile"
