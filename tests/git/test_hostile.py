@@ -1,4 +1,4 @@
-"""Evidence from a hostile repository, beside what `test_traps.py` shows: objects, variables, owners, pipes."""
+"""Evidence from a hostile repository, besides what `test_traps.py` shows: objects, owners, pipes."""
 
 from __future__ import annotations
 

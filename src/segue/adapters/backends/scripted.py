@@ -286,8 +286,9 @@ class _Player:
 
     async def _act(self, action: Action, call_id: str) -> None:
         if action.say is not None:
-            words = action.say.replace("{output}", self._output)
-            self._say(words.replace("{exit_code}", str(self._exit_code)))
+            self._say(
+                action.say.replace("{output}", self._output).replace("{exit_code}", str(self._exit_code))
+            )
         elif action.ask is not None:
             await self._ask(call_id, action.ask)
         elif action.usage is not None:
@@ -295,9 +296,7 @@ class _Player:
         elif action.delay is not None:
             await asyncio.sleep(action.delay)
         elif action.run is not None:
-            await self._run(action.run)
-            facts = {"exit_code": self._exit_code, "output": self._output[-2000:]}
-            self._tell_tool(call_id, Tool.SHELL, "run", shlex.join(action.run), **facts)
+            self._tell_tool(call_id, Tool.SHELL, "run", shlex.join(action.run), **await self._run(action.run))
         elif action.fail is not None:
             raise AgentFailed(action.fail)
         elif action.crash is not None:
@@ -341,7 +340,7 @@ class _Player:
             raise AgentFailed(f"it wanted to touch {name}, which is outside the working directory")
         return path
 
-    async def _run(self, command: tuple[str, ...]) -> None:
+    async def _run(self, command: tuple[str, ...]) -> dict[str, Any]:
         try:
             process = await retry_without_handles(
                 lambda: asyncio.create_subprocess_exec(
@@ -364,6 +363,7 @@ class _Player:
             raise
         self._output = output.decode("utf-8", "replace").strip()
         self._exit_code = process.returncode or 0
+        return {"exit_code": self._exit_code, "output": self._output[-2000:]}
 
 
 def _usage_of(numbers: Mapping[str, float]) -> Usage:
@@ -394,8 +394,7 @@ def _read_script(path: Path, agent_name: str) -> tuple[Action, ...]:
 
 def _wrong_script(agent_name: str, error: ValidationError) -> str:
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    message = first["msg"]
+    place, message = ".".join(map(str, first["loc"])), first["msg"]
     if first["type"] == "extra_forbidden":
         known = ScriptedOptions.model_fields if len(first["loc"]) == 1 else Action.model_fields
         message = f"unknown key. {describe_known(str(first['loc'][-1]), known)}"

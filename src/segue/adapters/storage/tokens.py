@@ -99,7 +99,7 @@ class TokenReading(ABC):
 _EVERY_TOKEN = select(TokenRow).order_by(TokenRow.id)
 
 
-def _having(token_hash: str) -> Select[tuple[TokenRow]]:
+def _having(token_hash: str) -> Select[TokenRow]:
     return select(TokenRow).where(TokenRow.hash == token_hash)
 
 

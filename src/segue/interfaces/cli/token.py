@@ -122,7 +122,7 @@ def print_link(
 def _with_tokens(context: typer.Context, ask: Callable[[Tokens], Awaitable[T]]) -> T:
     async def act() -> T:
         parts = parts_of(context)
-        async with parts.tokens(parts.settings()) as tokens:
+        async with parts.tokens(parts.own_settings()) as tokens:
             return await ask(tokens)
 
     return asyncio.run(act())
