@@ -25,13 +25,9 @@ def test_no_program_of_the_repository_runs_and_a_merge_names_the_files_that_run_
     hostile_nested_repository(tmp_path / "nested", traps)
     write(tmp_path, {"reply": "## What Was Done\n- Created new.txt.\n\n## Next Agent Context\nNothing.\n"})
     work = WORK.format(nested=tmp_path / "nested", reply=tmp_path / "reply")
-    write(
-        tmp_path / "config",
-        {
-            "catalog.yaml": f"agents:\n  one: {{backend: command, options: {{command: [sh, -c, '{work}']}}}}\n"
-            "templates:\n  work: {steps: [{agent: one}]}\n"
-        },
-    )
+    agent = f"{{backend: command, options: {{command: [sh, -c, '{work}']}}}}"
+    catalog = f"agents:\n  one: {agent}\ntemplates:\n  work: {{steps: [{{agent: one}}]}}\n"
+    write(tmp_path / "config", {"catalog.yaml": catalog})
     monkeypatch.setenv("SEGUE_CONFIG_DIR", str(tmp_path / "config"))
     traps.set_in(repository / ".git")
     traps.sprung()

@@ -1,4 +1,4 @@
-"""Evidence from a hostile repository, besides what `test_traps.py` shows: objects, owners, pipes."""
+"""Evidence from a hostile repository: what `test_traps.py` does not show of objects, variables and pipes."""
 
 from __future__ import annotations
 
