@@ -150,8 +150,7 @@ class ScriptedBackend(AgentBackend):
 
     async def wait(self, session: str, message_id: str) -> Reply:  # noqa: ARG002  # message ids are unique
         """The words of the script."""
-        task = self._tasks.get(message_id)
-        if task is None:
+        if (task := self._tasks.get(message_id)) is None:
             raise SessionLost(_GONE)
         await asyncio.wait({task})
         if task.cancelled():
