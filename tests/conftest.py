@@ -16,6 +16,7 @@ from hypothesis import settings
 from segue.adapters.storage.database import SqlDatabase, open_database
 from segue.testing.pipelines import lay_out_databases
 from tests.postgres import new_database, running_postgres
+from tests.stacks import pytest_runtest_makereport  # noqa: F401  # a hook
 
 # The same examples in every run, so that a commit is green or red and never by chance. To look for new ones:
 # HYPOTHESIS_PROFILE=explore .venv/bin/pytest tests/handoff

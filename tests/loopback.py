@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +22,10 @@ import psutil
 
 from tests import namespace
 
+LEFT = 90
+"""The exit code if something tried to leave, whatever else the command says."""
 _LOOK_SECONDS = 0.2
+_JOIN_SECONDS = 120
 
 
 class Attempts:
@@ -37,7 +39,7 @@ class Attempts:
         self._seen[what] += 1
 
     def report(self, *, way: str) -> int:
-        """Say how it went; the exit code."""
+        """Say how it went; the exit code, if it is one of ours."""
         if not self._seen:
             _say(f"nothing left this machine ({way})")
             return 0
@@ -45,7 +47,7 @@ class Attempts:
         _say(f"{count} {'attempt was' if count == 1 else 'attempts were'} made to reach other hosts ({way}):")
         for what, times in self._seen.most_common():
             _say(f"  {what}" + (f" ({times} times)" if times > 1 else ""))
-        return 1
+        return LEFT
 
 
 def run_shut_in(command: Sequence[str], folder: Path) -> int:
@@ -54,15 +56,15 @@ def run_shut_in(command: Sequence[str], folder: Path) -> int:
     attempts = Attempts()
 
     def see_packets() -> None:
-        while True:
-            packet = exits.packets.recv(128)
-            found = namespace.destination(packet)
+        while (found := namespace.destination(exits.packets.recv(128))) != namespace.LAST_PACKET:
             if found != f"udp {namespace.NAME_SERVER}:53":
                 attempts.add(found)
 
     def answer_names() -> None:
         while True:
             query, asker = exits.names.recvfrom(4096)
+            if not query:
+                return
             attempts.add(f"name {namespace.asked_name(query)}, by {namespace.process_on(asker[1])}")
             exits.names.sendto(namespace.refusal(query), asker)
 
@@ -70,11 +72,14 @@ def run_shut_in(command: Sequence[str], folder: Path) -> int:
     for seer in seers:
         seer.start()
     code = _run(command)
-    time.sleep(0.1)  # what was sent last is seen, too
-    if not all(seer.is_alive() for seer in seers):
+    broke = not all(seer.is_alive() for seer in seers)
+    namespace.send_last()  # what was sent before is seen before
+    for seer in seers:
+        seer.join(_JOIN_SECONDS)
+    if broke or any(seer.is_alive() for seer in seers):
         attempts.add("nobody knows what: the look-out itself broke, see above")
     told = attempts.report(way="every packet was seen")
-    return code or told
+    return told or code
 
 
 def run_watched(command: Sequence[str], reason: str) -> int:
@@ -92,6 +97,7 @@ def run_watched(command: Sequence[str], reason: str) -> int:
                             found = f"{connection.raddr.ip}:{connection.raddr.port}, by {process.name()}"
                             if (process.pid, found) not in known:
                                 known.add((process.pid, found))
+                                _say(f"seen: {found}")
                                 attempts.add(found)
 
     watcher = threading.Thread(target=look)
@@ -102,7 +108,7 @@ def run_watched(command: Sequence[str], reason: str) -> int:
         over.set()
         watcher.join()
     told = attempts.report(way="looked at now and then")
-    return code or told
+    return told or code
 
 
 def _is_here(address: str) -> bool:
@@ -130,7 +136,7 @@ def _say(line: str) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit code: that of the command, or 1 if it passed but something tried to leave."""
+    """The exit code: that of the command, or `LEFT` if something tried to leave."""
     if not [word for word in arguments if word != "--watch"]:
         _say("name a command to run, as in: python -m tests.loopback pytest -q")
         return 2

@@ -19,6 +19,8 @@ from pathlib import Path
 
 NAME_SERVER = "192.0.2.1"
 """An address for documentation: no host has it."""
+LAST_PACKET = f"udp {NAME_SERVER}:9"
+"""What we send ourselves when the command has ended."""
 
 _NEW_MOUNTS, _NEW_USER, _NEW_NETWORK = 0x00020000, 0x10000000, 0x40000000
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
@@ -135,6 +137,13 @@ def process_on(port: int) -> str:
                 program, _, rest = words.partition("\0")
                 return " ".join([Path(program).name, *rest.replace("\0", " ").split()])[:120]
     return "a process that is gone"
+
+
+def send_last() -> None:
+    """Let whoever sees packets and answers names know that there will be no more."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for port in (9, 53):
+            sender.sendto(b"", (NAME_SERVER, port))
 
 
 def _inodes(port: int) -> Iterator[str]:

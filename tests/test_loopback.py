@@ -11,6 +11,7 @@ from shlex import quote
 import pytest
 
 from tests import namespace
+from tests.loopback import LEFT
 
 ROOT = Path(__file__).parents[1]
 
@@ -42,10 +43,10 @@ except OSError:
     pass
 """
 HOLD = """
-import socket, time
+import socket, sys
 held = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 held.connect(({address!r}, 9))  # sends nothing
-time.sleep(1)
+sys.stdin.read()
 """
 
 
@@ -53,9 +54,10 @@ def launch(*command: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.loopback", *command],
         cwd=ROOT,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     return done.returncode, done.stderr
@@ -77,11 +79,9 @@ def test_what_stays_on_loopback_passes() -> None:
         ("AF_INET6", "SOCK_DGRAM", "2001:db8::7", "udp [2001:db8::7]:443"),
     ],
 )
-def test_a_packet_to_another_host_fails_a_run_that_passed(
-    family: str, kind: str, address: str, seen: str
-) -> None:
+def test_a_packet_to_another_host_fails_a_run(family: str, kind: str, address: str, seen: str) -> None:
     code, said = launch(sys.executable, "-c", KNOCK.format(family=family, kind=kind, address=address))
-    assert code == 1
+    assert code == LEFT
     assert "1 attempt was made to reach other hosts" in said
     assert seen in said
 
@@ -89,16 +89,18 @@ def test_a_packet_to_another_host_fails_a_run_that_passed(
 @shut_in
 def test_a_name_that_is_asked_is_told_with_who_asked() -> None:
     code, said = launch("sh", "-c", f"{sys.executable} -c {quote(ASK)}; exit 0")
-    assert code == 1
+    assert code == LEFT
     assert "name models.example.org, by " in said
     assert "import socket" in said
 
 
 @shut_in
-def test_what_a_process_left_behind_does_counts_too() -> None:
+def test_what_a_process_left_behind_does_counts_too(tmp_path: Path) -> None:
     knock = KNOCK.format(family="AF_INET", kind="SOCK_STREAM", address="203.0.113.7")
-    code, said = launch("sh", "-c", f"(setsid {sys.executable} -c {quote(knock)} &) ; sleep 1")
-    assert code == 1
+    knock += f"open({str(tmp_path / 'knocked')!r}, 'w')"
+    wait = f"until test -e {quote(str(tmp_path / 'knocked'))}; do sleep 0.02; done"
+    code, said = launch("sh", "-c", f"(setsid {sys.executable} -c {quote(knock)} &) ; {wait}")
+    assert code == LEFT
     assert "tcp 203.0.113.7:443" in said
 
 
@@ -107,10 +109,27 @@ def test_the_command_s_own_failure_is_handed_on(way: tuple[str, ...]) -> None:
     assert launch(*way, "sh", "-c", "exit 5")[0] == 5
 
 
+@shut_in
+def test_a_failure_of_the_command_does_not_hide_that_something_left() -> None:
+    knock = KNOCK.format(family="AF_INET", kind="SOCK_STREAM", address="203.0.113.7")
+    assert launch("sh", "-c", f"{sys.executable} -c {quote(knock)}; exit 1")[0] == LEFT
+
+
 def test_the_weaker_way_sees_a_connection_that_is_held() -> None:
-    code, said = launch("--watch", sys.executable, "-c", HOLD.format(address="203.0.113.7"))
-    assert code == 1
-    assert "203.0.113.7:9, by " in said
+    hold = HOLD.format(address="203.0.113.7")
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.loopback", "--watch", sys.executable, "-c", hold],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as launched:
+        assert launched.stderr is not None
+        seen = next(line for line in launched.stderr if "seen: " in line)
+        _, said = launched.communicate(timeout=120)
+    assert launched.returncode == LEFT
+    assert "203.0.113.7:9, by " in seen
+    assert "1 attempt was made to reach other hosts" in said
 
 
 def test_the_weaker_way_says_that_it_is_weaker_and_lets_loopback_pass() -> None:
