@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import httpx
 from segue.testing.pipelines import lay_out_databases
 from tests.trusting import write_project
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 
 
 class ServedSegue:
@@ -30,7 +29,7 @@ class ServedSegue:
         self._settings = settings
         self._limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
         self._process: subprocess.Popen[bytes] | None = None
-        self.client = httpx.Client(timeout=60)
+        self.client = httpx.Client(timeout=120)
         lay_out_databases(data_dir)
 
     def start(self) -> None:
@@ -76,20 +75,20 @@ class ServedSegue:
         self._close()
 
     def stop(self) -> str:
-        """Ctrl-C, and what it printed since it began to serve."""
+        """A polite kill, and what it printed since it began to serve."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGINT)
+        self._process.terminate()
         return self._close()
 
     def _close(self) -> str:
         assert self._process is not None
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=120)
         self._process = None
         errors = self.log()
         self._log.close()
         return errors
 
-    def run_cli(self, *arguments: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    def run_cli(self, *arguments: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
         """Another `segue` on the same data."""
         return subprocess.run(
             [sys.executable, "-m", "segue", *arguments],
@@ -113,7 +112,7 @@ class ServedSegue:
         found: dict[str, Any] = self.client.get(f"/pipelines/{pipeline_id}").json()
         return found
 
-    def wait_for(self, pipeline_id: int, *statuses: str, seconds: float = 60) -> Mapping[str, Any]:
+    def wait_for(self, pipeline_id: int, *statuses: str, seconds: float = 120) -> Mapping[str, Any]:
         """The pipeline, once it has one of these statuses."""
         deadline = time.monotonic() + seconds
         while (found := self.pipeline(pipeline_id))["status"] not in statuses:

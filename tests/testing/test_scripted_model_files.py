@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -23,6 +25,7 @@ from segue.testing import (
     usage,
     write,
 )
+from tests.interrupts import deaf_to_ctrl_c, hearing_ctrl_c
 from tests.testing.clients import APIS, MESSAGES
 
 every_api = pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
@@ -85,24 +88,31 @@ def test_a_script_that_cannot_be_understood_is_told_in_a_sentence(data: object, 
         parse_script(data)
 
 
-def test_it_runs_from_the_command_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("started", "number"),
+    [(hearing_ctrl_c, signal.SIGINT), (hearing_ctrl_c, signal.SIGTERM), (deaf_to_ctrl_c, signal.SIGTERM)],
+)
+def test_it_runs_from_the_command_line(
+    tmp_path: Path, started: Callable[[list[str]], list[str]], number: signal.Signals
+) -> None:
     (tmp_path / "script.json").write_text('{"scenarios": {"a": "Hello."}}', encoding="utf-8")
     command = [sys.executable, "-m", "segue.testing.model", "--script", str(tmp_path / "script.json")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(started(command), stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         try:
             url = program.stdout.readline().split()[0]
             reply = httpx.post(url + "/v1/messages", json=MESSAGES.body("Hi", stream=False))
             assert MESSAGES.read(reply).text == "Hello."
             assert program.stdout.readline() == "messages a turn 0: 200\n"
+            program.send_signal(number)
+            assert program.wait(120) == 0
         finally:
-            program.send_signal(2)
-        assert program.wait(10) == 0
+            program.kill()
 
 
 def test_a_missing_script_is_told_in_a_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "segue.testing.model", "--script", str(tmp_path / "none.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("Cannot read the script ")
     assert "Traceback" not in done.stderr

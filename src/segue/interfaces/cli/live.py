@@ -52,14 +52,18 @@ async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDe
 
 @asynccontextmanager
 async def on_interrupt(act: Callable[[], None]) -> AsyncIterator[None]:
-    """Ctrl-C or a polite kill calls `act` instead of tearing the process down."""
+    """Ctrl-C or a polite kill calls `act` instead of tearing the process down.
+
+    What was ignored when we started stays ignored: SIGINT in `segue serve &` of a script, SIGHUP under nohup.
+    """
     loop = asyncio.get_running_loop()
-    for number in _POLITE:
+    heard = [number for number in _POLITE if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in heard:
         loop.add_signal_handler(number, act)
     try:
         yield
     finally:
-        for number in _POLITE:
+        for number in heard:
             with suppress(ValueError):
                 loop.remove_signal_handler(number)
 

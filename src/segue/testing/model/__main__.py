@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -12,7 +13,7 @@ from segue.testing.model.server import RequestRecord, ScriptedModel
 
 
 def main() -> int:
-    """Serve until Ctrl-C, and tell every request in a line."""
+    """Serve until Ctrl-C or a polite kill, and tell every request in a line."""
     parser = argparse.ArgumentParser(
         prog="python -m segue.testing.model", description="A model server on loopback that follows a script."
     )
@@ -24,6 +25,7 @@ def main() -> int:
     except (ScriptError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a script's `... &` hears no Ctrl-C
     _print(f"{model.url} plays {', '.join(model.script.scenarios)}; Ctrl-C ends it")
     told = threading.Event()
     try:
