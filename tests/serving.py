@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ import httpx
 
 from segue.testing.pipelines import lay_out_databases
 from tests.trusting import write_project
+from tests.warm import WarmProcess, run_warm
 
 _START_SECONDS = 120.0
 
@@ -27,19 +27,21 @@ class ServedSegue:
         self.project = project
         self.data_dir = data_dir
         self._settings = settings
-        self._limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
-        self._process: subprocess.Popen[bytes] | None = None
+        self._files = files
+        self._process: WarmProcess | None = None
         self.client = httpx.Client(timeout=120)
         lay_out_databases(data_dir)
 
     def start(self) -> None:
         """Start it and wait until it answers."""
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115  # lives as long as the process
-        self._process = subprocess.Popen(
-            [*self._limited, sys.executable, "-m", "segue", "serve", "--port", "0"],
+        self._process = WarmProcess(
+            ("serve", "--port", "0"),
             cwd=self.project,
             env=self.environment(),
+            stdout=self._log,
             stderr=self._log,
+            files=self._files,
         )
         deadline = time.monotonic() + _START_SECONDS
         while not (found := re.search(r"^segue .* on (http://\S+)", self.log(), re.MULTILINE)):
@@ -90,15 +92,7 @@ class ServedSegue:
 
     def run_cli(self, *arguments: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
         """Another `segue` on the same data."""
-        return subprocess.run(
-            [sys.executable, "-m", "segue", *arguments],
-            cwd=self.project,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        return run_warm(*arguments, cwd=self.project, env=self.environment(), seconds=seconds)
 
     def submit(self, **wanted: Any) -> dict[str, Any]:
         """POST /pipelines."""
