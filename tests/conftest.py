@@ -25,6 +25,13 @@ settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs PostgreSQL is left to `./do test all`."""
+    for item in items:
+        if {"postgres", "postgres_url"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.all_agents)
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home, configuration and data folder of this test alone."""
@@ -87,7 +94,7 @@ def migrated_postgres(postgres: str) -> Iterator[str]:
         yield "migrated"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.all_agents)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database of this test alone, of either kind: empty, or with its tables if the test has it opened."""
     migrated = "database" in request.fixturenames

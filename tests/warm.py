@@ -162,8 +162,8 @@ def _serve(address: str) -> None:
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while True:
-        ready, _, _ = select.select([listener, 0], [], [])
-        if listener not in ready:
+        ready, _, _ = select.select([listener.fileno(), 0], [], [])
+        if listener.fileno() not in ready:
             break
         connection, _ = listener.accept()
         if os.fork() == 0:

@@ -66,6 +66,7 @@ async def test_it_does_not_wait_for_what_others_do_in_threads(tmp_path: Path) ->
         may_end.set()
 
 
+@pytest.mark.all_agents
 async def test_it_ends_without_its_database() -> None:
     begun = asyncio.Event()
 

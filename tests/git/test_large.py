@@ -12,6 +12,8 @@ import pytest
 from segue.adapters.git import changes, collect_evidence
 from tests.git.repositories import commit, lines, new_repository, write
 
+pytestmark = pytest.mark.all_agents
+
 MEASURE = """
 import json, resource, sys
 from pathlib import Path

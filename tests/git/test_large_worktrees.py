@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.git.repositories import commit, new_repository
+
+pytestmark = pytest.mark.all_agents
 
 MEASURE = """
 import asyncio, json, resource, sys, time

@@ -264,6 +264,7 @@ def grown_by(tool: str, tmp_path: Path, megabytes: int) -> tuple[int, float]:
     return int(grown), float(took)
 
 
+@pytest.mark.all_agents
 @pytest.mark.parametrize("tool", ["claude", "codex", "pi", "opencode"])
 def test_memory_is_bounded_however_long_the_file_is(tool: str, tmp_path: Path) -> None:
     grown, _ = grown_by(tool, tmp_path, 40)
