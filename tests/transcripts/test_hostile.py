@@ -250,7 +250,7 @@ def grown_by(tool: str, tmp_path: Path, megabytes: int) -> int:
     path = tmp_path / "large.jsonl"
     make_large(tool, path, megabytes)
     done = subprocess.run(
-        [sys.executable, "-c", GROW, str(path)], capture_output=True, text=True, timeout=1200, check=False
+        [sys.executable, "-c", GROW, str(path)], capture_output=True, text=True, timeout=550, check=False
     )
     path.unlink()
     assert done.returncode == 0, done.stderr
