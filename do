@@ -12,6 +12,7 @@
 set -eu
 cd "$(dirname "$0")"
 export UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
+unset PYTHONDONTWRITEBYTECODE # some images set it; then every process compiles every file for itself
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
   echo "Segue needs python3 3.11 or newer on the PATH; found: $(python3 --version 2>&1 || echo none)" >&2; exit 1; }

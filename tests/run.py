@@ -20,7 +20,8 @@ from types import FrameType, TracebackType
 from tests.loopback import LEFT
 from tests.outcomes import Outcomes, read_outcomes
 
-PASSES = (("-n", "2", "tests/agents"), ("-n", "3", "--ignore=tests/agents"))
+WORKERS = "4"
+"""More than there are cores: a test often waits for a program that it started."""
 MOST_FLAKY = 2
 """More in one run are red."""
 MOST_RERUN = 20
@@ -201,8 +202,7 @@ def main(arguments: Sequence[str]) -> int:
         suite = Suite(
             launcher=[python, "-m", "tests.loopback"], options=[] if every else ["-m", "not all_agents"]
         )
-        passes = [["-n", "2", *given]] if given else PASSES
-        return run_suite(suite, passes, rerun=rerun, check=check)
+        return run_suite(suite, [["-n", WORKERS, *given]], rerun=rerun, check=check)
 
 
 if __name__ == "__main__":
