@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import make_repository
 from tests.serving import ServedSegue, write_catalog
 
 CATALOG = """
@@ -39,7 +40,7 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def served(open_folder: Path) -> Iterator[ServedSegue]:
-    write_catalog(open_folder / "project", CATALOG)
+    write_catalog(make_repository(open_folder / "project"), CATALOG)  # so that runs do not exclude each other
     segue = ServedSegue(open_folder / "project", open_folder / "data")
     segue.start()
     yield segue
