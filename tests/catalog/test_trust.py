@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -61,6 +62,9 @@ class TestWhatItCovers:
             "agents: {a: {options: {actions: [{say: x}, {run: [sh, run.sh]}]}}}",
             "agents: {a: {options: {when: {hello: [{run: [./run.sh]}]}}}}",
             "templates: {t: {checks: ['sh run.sh -q']}}",
+            "templates: {t: {checks: ['echo > log.txt ./run.sh']}}",
+            "templates: {t: {checks: ['echo > run.sh; sh run.sh']}}",
+            "templates: {t: {checks: ['echo > \"$(./run.sh)\"']}}",
             "templates: {t: {steps: [{agent: a, checks: [./run.sh]}]}}",
             "something_new: [{checks: run.sh}]",
         ],
@@ -97,6 +101,13 @@ class TestWhatItCovers:
             "actions: [{say: run.sh}, {write: {path: run.sh, text: run.sh}}], command: ../outside.sh}}}"
         )
         (project / ".segue" / "notes.md").write_text("run.sh")
+        assert sorted(content_of(project).files) == [".segue/a.yaml"]
+
+    @pytest.mark.parametrize("check", ["echo > log", "echo 2>> ./log", "echo x >'log'; true", "> log"])
+    def test_a_file_that_is_only_written_to_may_change(self, project: Path, check: str) -> None:
+        (project / ".segue").mkdir()
+        (project / "log").write_text("")
+        (project / ".segue" / "a.yaml").write_text(json.dumps({"templates": {"t": {"checks": [check]}}}))
         assert sorted(content_of(project).files) == [".segue/a.yaml"]
 
     def test_a_folder_without_files_that_configure_needs_no_trust(

@@ -83,8 +83,8 @@ def notes(tmp_path: Path) -> Path:
 @pytest.fixture
 def served(tmp_path: Path, repository: Path, notes: Path) -> Iterator[ServedSegue]:
     catalog = CATALOG.format(agent=notes / "agent.sh", notes=notes, state=STATE, work=WORK)
-    write_catalog(repository, catalog)
     (repository / "gone.txt").write_text("soon\n")
+    write_catalog(repository, catalog)
     identity = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
     for arguments in (["add", "."], ["commit", "-qm", "More"]):
         subprocess.run(["git", *identity, *arguments], cwd=repository, check=True)

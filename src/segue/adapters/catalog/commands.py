@@ -18,6 +18,8 @@ _ACTIONS = ("actions", "later", "when")
 """What a scripted agent does; of that, only `run` runs something."""
 _MOST_SHOWN = 400
 _BETWEEN_WORDS = re.compile(r"""[\s;|&()<>"'`$=,:{}\[\]]+""")
+_WRITTEN = re.compile(r"""(?:^|(?<=\s))[0-9&]?>>?\s*(?:"[^"$`]*"|'[^']*'|[^\s;|&()<>"'$`]+)""")
+"""A file that a shell writes to: it changes with every run, and is not run by this."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +47,7 @@ class NamedCommand:
             yield from ("/".join((*parts[:count], "__init__.py")) for count in range(1, len(parts) + 1))
         for command in _commands(self.loc, self.value):
             for text in _strings(command):
-                filled = text.replace("{working_dir}", ".")
+                filled = _WRITTEN.sub(" ", text).replace("{working_dir}", ".")
                 yield filled.strip()
                 yield from _BETWEEN_WORDS.split(filled)
                 try:
