@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -188,11 +187,9 @@ class NativeCases:
         await backend.send(request, session, Message(id="m1", text="[[slow]]"))
         record = await model.wait_for_async(lambda r: r.scenario == "slow", 120)
         waiting = asyncio.create_task(backend.wait(session, "m1"))
-        begun = time.monotonic()
         await backend.abort(session)
         with pytest.raises(AgentFailed, match="aborted"):
             await waiting
-        assert time.monotonic() - begun < 30
         assert marked(backend, session) == []
         await model.wait_for_async(lambda r: r is record and r.client_closed, 120)
         await backend.abort(session)

@@ -41,6 +41,14 @@ async def backend(tmp_path: Path) -> AsyncIterator[AcpBackend]:
 
 
 @pytest.fixture
+async def patient(tmp_path: Path) -> AsyncIterator[AcpBackend]:
+    """One that lets an agent stop by itself, however slow the machine is."""
+    made = AcpBackend(sessions_dir=tmp_path / "sessions", patience=120)
+    yield made
+    await made.shutdown()
+
+
+@pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()
@@ -391,17 +399,17 @@ async def test_a_person_is_asked_and_a_cancel_answers_for_them(backend: AcpBacke
     assert [one["result"]["outcome"]["optionId"] for one in outcome] == ["4", "3"]
 
 
-async def test_abort_ends_an_agent_that_waits_for_a_person(backend: AcpBackend, workspace: Path) -> None:
+async def test_abort_ends_an_agent_that_waits_for_a_person(patient: AcpBackend, workspace: Path) -> None:
     rules = (PermissionRule(action=Ruling.ASK),)
     asked = request(workspace, permissions=rules)
-    session = await backend.open(asked)
+    session = await patient.open(asked)
     steps = [ask(workspace, "a"), ["stop", "cancelled"]]
-    await backend.send(asked, session, Message(id="m1", text=json.dumps(steps)))
-    waiting = asyncio.create_task(backend.wait(session, "m1"))
-    async for event in backend.events(session, "m1"):
+    await patient.send(asked, session, Message(id="m1", text=json.dumps(steps)))
+    waiting = asyncio.create_task(patient.wait(session, "m1"))
+    async for event in patient.events(session, "m1"):
         if isinstance(event, PermissionAsked):
             break
-    await backend.abort(session)
+    await patient.abort(session)
     with pytest.raises(AgentFailed, match="cancelled"):
         await waiting
 
@@ -420,17 +428,17 @@ async def test_abort_kills_an_agent_that_does_not_listen(backend: AcpBackend, wo
 
 
 async def test_interrupt_leaves_a_session_that_answers_though_it_could_not_be_loaded(
-    backend: AcpBackend, workspace: Path
+    patient: AcpBackend, workspace: Path
 ) -> None:
     asked = request(workspace, "noload")
-    session = await backend.open(asked)
-    await backend.send(asked, session, Message(id="m1", text=json.dumps([["patiently"]])))
-    waiting = asyncio.create_task(backend.wait(session, "m1"))
+    session = await patient.open(asked)
+    await patient.send(asked, session, Message(id="m1", text=json.dumps([["patiently"]])))
+    waiting = asyncio.create_task(patient.wait(session, "m1"))
     await asyncio.sleep(0.1)
-    await backend.interrupt(session)
+    await patient.interrupt(session)
     with pytest.raises(AgentFailed, match="cancelled"):
         await waiting
-    assert await work(backend, asked, ["say", "Still here."], message="m2") == "Still here."
+    assert await work(patient, asked, ["say", "Still here."], message="m2") == "Still here."
 
 
 async def test_interrupt_kills_an_agent_that_does_not_listen(backend: AcpBackend, workspace: Path) -> None:

@@ -328,11 +328,9 @@ async def test_a_wrong_profile_is_told_before_anything_is_sent(
 
 
 async def test_twenty_at_once(bench: Bench, backend: OpenCodeBackend, workspace: Path) -> None:
-    begun = time.monotonic()
     replies = await asyncio.gather(
         *(ask(backend, bench.request(workspace), f"{number} [[edit]]") for number in range(20))
     )
-    print(f"twenty at once: {time.monotonic() - begun:.1f} s")  # noqa: T201
     assert [reply.text for reply, _ in replies] == [HANDOFF] * 20
     assert len(SLOW) > 1000
 
@@ -345,7 +343,7 @@ def _sleepers() -> list[int]:
     ]
 
 
-async def _until(holds: object, seconds: float = 60) -> None:
+async def _until(holds: object, seconds: float = 120) -> None:
     assert callable(holds)
     deadline = time.monotonic() + seconds
     while not holds():

@@ -148,7 +148,8 @@ def test_a_folder_is_filled_once_though_two_want_it(tmp_path: Path) -> None:
     target, filled, said = tmp_path / "tool" / "1.0", [], list[str]()
 
     def fill(room: Path) -> None:
-        time.sleep(0.3)
+        while not said:
+            time.sleep(0.01)
         (room / "program").write_text("x")
         filled.append(room)
 

@@ -18,7 +18,7 @@ def backend() -> ScriptedBackend:
 
 
 async def waiting(client: httpx.AsyncClient) -> list[dict[str, Any]]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (found := (await client.get("/approvals")).json()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return list(found)
@@ -43,7 +43,7 @@ async def test_what_is_asked_can_be_approved_and_rejected_once(client: httpx.Asy
     assert (again.status_code, "one decision counts" in again.json()["detail"]) == (409, True)
     second = (await waiting(client))[0]
     assert (await client.post(f"/approvals/{second['id']}/reject")).json()["status"] == "rejected"
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while (run := (await client.get(f"/pipelines/{pipeline}")).json())["status"] != "done":  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     assert "run npm publish: approved: Go." in run["steps"][0]["latest_handoff"]["content_md"]

@@ -66,7 +66,7 @@ def shell(folder: Path, script: str, **options: Any) -> SessionRequest:
 async def ask(backend: CommandBackend, wanted: SessionRequest, message: Message = HELLO) -> str:
     """Open, send and wait."""
     session = await begin(backend, wanted, message)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         return (await backend.wait(session, message.id)).text
 
 
@@ -79,7 +79,7 @@ async def begin(backend: CommandBackend, wanted: SessionRequest, message: Messag
 
 async def read_pid(path: Path) -> int:
     """The pid that a script writes into a file, once it has."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (path.is_file() and path.read_text().endswith("\n")):  # noqa: ASYNC110  # another process
             await asyncio.sleep(0.01)
     return int(path.read_text())
@@ -469,7 +469,7 @@ class TestInAPipeline:
         async with build_test_segue(tmp_path, ScriptedBackend(), **settings) as segue:
             steps = (TemplateStep(agent="developer"),)
             submitted = await segue.pipelines.submit(Submission(prompt="Mend it.", custom_steps=steps))
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 return await follow_to_end(segue, submitted.id)
 
     async def test_the_program_gets_its_orders_and_task_and_its_words_are_handed_on(
@@ -503,12 +503,12 @@ class TestInAPipeline:
         async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
             steps = (TemplateStep(agent="developer"),)
             submitted = await segue.pipelines.submit(Submission(prompt="Mend it.", custom_steps=steps))
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 while not (project / "runs").exists():  # noqa: ASYNC110  # another process
                     await asyncio.sleep(0.02)
         (project / "go").touch()
         async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 ended = await follow_to_end(segue, submitted.id)
         assert ended.status is PipelineStatus.DONE
         assert (project / "runs").read_text() == "x\n"

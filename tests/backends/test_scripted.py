@@ -38,7 +38,7 @@ async def play(folder: Path, *actions: Any) -> str:
     wanted = request(folder)
     session = await backend.open(wanted)
     await backend.send(wanted, session, HELLO)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         return (await backend.wait(session, HELLO.id)).text
 
 
@@ -149,14 +149,14 @@ class TestActions:
         backend = ScriptedBackend({"developer": [{"run": ["sh", "-c", "sleep 60 & echo $! > pid; wait"]}]})
         session = await backend.open(request(tmp_path))
         await backend.send(request(tmp_path), session, HELLO)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():  # noqa: ASYNC110  # another process
                 await asyncio.sleep(0.02)
         pid = int((tmp_path / "pid").read_text())
         await backend.abort(session)
         with pytest.raises(AgentFailed, match="aborted"):
             await backend.wait(session, HELLO.id)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while lives(pid):  # noqa: ASYNC110  # another process
                 await asyncio.sleep(0.02)
 
@@ -240,7 +240,7 @@ class TestInAPipeline:
         async with build_test_segue(tmp_path, backend) as segue:
             steps = (TemplateStep(agent="developer", description="Mend it."),)
             submitted = await segue.pipelines.submit(Submission(prompt="It is broken.", custom_steps=steps))
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 return await follow_to_end(segue, submitted.id)
 
     async def test_after_a_crash_a_new_attempt_gets_the_same_briefing_and_a_note(

@@ -87,7 +87,7 @@ class TestHook:
         asking = threading.Thread(target=lambda: said.append(claude_hook.main(folder, call)))
         asking.start()
         tail, lines = Tail(claude_hook.journal(folder)), list[dict[str, Any]]()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not lines and time.monotonic() < deadline:
             lines = tail.read()
             time.sleep(0.01)
@@ -109,7 +109,7 @@ class TestHook:
             input='{"tool_name": "Bash", "tool_input": {"command": "make"}}',
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert done.returncode == 2
@@ -144,7 +144,7 @@ class TestProcess:
         session = await backend.open(request)
         try:
             await backend.send(request, session, Message(id="m1", text="größer"))
-            return (await asyncio.wait_for(backend.wait(session, "m1"), 60)).text
+            return (await asyncio.wait_for(backend.wait(session, "m1"), 120)).text
         finally:
             await backend.close(session)
 

@@ -422,7 +422,7 @@ class TestHotReload:
         async with build_test_segue(tmp_path, backend) as segue:
             submitted = await segue.pipelines.submit(Submission(template="t", prompt="Do it."))
             write(project_dir / "t.yaml", text.replace("OLD", "NEW").replace("agent: two", "agent: one"))
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 ended = await follow_to_end(segue, submitted.id)
             new = segue.catalog.load(str(project)).template("t")
         assert ended.status is PipelineStatus.DONE

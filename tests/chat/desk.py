@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from textual.events import Paste
-from textual.pilot import Pilot
+from textual.pilot import Pilot, WaitForScreenTimeout
 
 from segue.application.app import Segue
 from segue.interfaces.chat.app import ChatApp
@@ -23,7 +24,7 @@ GATE = {"run": ["sh", "-c", "until test -e ../go; do sleep 0.02; done"]}
 """An action that waits until the test lets the agent go on."""
 _TEXT = re.compile(r'<text[^>]*? x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', re.DOTALL)
 _CELL = 12.2
-_PATIENCE = 20.0
+_PATIENCE = 120.0
 
 
 def shown(app: ChatApp) -> str:
@@ -62,7 +63,7 @@ class Desk:
         target = self.app.focused
         assert target is not None
         target.post_message(Paste(text))
-        await self.pilot.pause()
+        await self._settle()
 
     async def send(self, text: str) -> None:
         """Type something, and press Enter."""
@@ -71,27 +72,35 @@ class Desk:
 
     async def press(self, *keys: str) -> None:
         """Press keys."""
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        with suppress(WaitForScreenTimeout):
+            await self.pilot.press(*keys)
+        await self._settle()
 
-    async def sees(self, *texts: str) -> str:
-        """Wait until all of these stand on the screen; gives the screen."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
-        while not all(text in self.screen for text in texts):
-            assert loop.time() < deadline, f"{texts} did not come up on\n{self.screen}"
-            await self.pilot.pause(0.02)
+    async def sees(self, *texts: str, times: int = 1) -> str:
+        """Wait until all of these stand on the screen, at least so many times; gives the screen."""
+        await self._until(lambda: all(self.screen.count(text) >= times for text in texts), str(texts))
         return self.screen
 
-    async def rests(self) -> str:
-        """Wait until nothing is under way; gives the screen."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
-        while self.app.chat.is_busy or not all(each.is_shown for each in self.app.talk.query(Streamed)):
-            assert loop.time() < deadline, f"it is still at work:\n{self.screen}"
-            await self.pilot.pause(0.02)
-        await self.pilot.pause(0.1)
-        return self.screen
+    async def rests(self, *texts: str, times: int = 1) -> str:
+        """Wait until nothing is under way and all of these stand on the screen; gives the screen."""
+
+        def is_at_rest() -> bool:
+            return not self.app.chat.is_busy and all(each.is_shown for each in self.app.talk.query(Streamed))
+
+        await self._until(is_at_rest, "an end of the work")
+        await self._settle()
+        return await self.sees(*texts, times=times)
+
+    async def _until(self, holds: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not holds():
+            assert time.monotonic() < deadline, f"{what} did not come up on\n{self.screen}"
+            await asyncio.sleep(0.02)
+
+    async def _settle(self) -> None:
+        """Wait until all that was sent to widgets is done; one that is removed meanwhile never says so."""
+        with suppress(WaitForScreenTimeout):
+            await self.pilot.pause()
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyte
 
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 
 
 class Terminal:

@@ -17,7 +17,7 @@ from segue.interfaces.chat.parts import Streamed
 from segue.interfaces.chat.text import at_home, calm, first_line
 from segue.interfaces.chat.usage import usage_line
 from tests.chat.desk import at_desk
-from tests.sessions.scripts import agent
+from tests.sessions.scripts import agent, until
 
 AGENTS = {"helper": agent(), "reviewer": agent({"say": "I review."})}
 
@@ -201,8 +201,7 @@ async def test_sessions_are_resumed_chosen_and_begun_anew(tmp_path: Path) -> Non
         await desk.send("/new nobody")
         await desk.sees('no agent or back end "nobody"')
         await desk.send("/quit")
-        await desk.pilot.pause(0.2)
-        assert not desk.app.is_running
+        await until(lambda: not desk.app.is_running)
 
 
 @pytest.mark.usefixtures("repository")
@@ -252,7 +251,7 @@ def test_without_a_terminal_it_says_so() -> None:
         [sys.executable, "-m", "segue", "chat"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
         stdin=subprocess.DEVNULL,
     )

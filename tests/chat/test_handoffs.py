@@ -31,9 +31,7 @@ async def test_a_handoff_is_written_shown_accepted_and_gone_on_from(tmp_path: Pa
         await desk.sees("to be read and changed", "goal: Let the button work again.", "✔ Its form is right.")
         await desk.press("ctrl+s")
         await desk.sees("New session 2 started with handoff context (task_boundary)", "I go on from there.")
-        screen = await desk.rests()
-        assert "session 2, from 1" in screen
-        assert "The handoff is kept in" in screen
+        await desk.rests("session 2, from 1", "The handoff is kept in")
         await desk.send("Go on.")
         await desk.rests()
         assert len((await desk.segue.sessions.show(2)).said) == 2
@@ -64,7 +62,7 @@ async def test_a_draft_does_not_drive_the_screen_and_is_used_as_it_was(tmp_path:
         screen = await desk.sees("the dead \ufffd button", "Ctrl+S uses it")
         assert "\u202e" not in screen
         await desk.press("ctrl+s")
-        await desk.rests()
+        await desk.rests("I go on from there.")
         (handoff,) = (await desk.segue.sessions.show(1)).handoffs
         assert "the dead \u202e button" in handoff.content_md
 
@@ -96,7 +94,7 @@ async def nothing_was_left(desk: Desk, folder: Path) -> None:
     assert documents(folder) == []
     assert (await desk.segue.sessions.lineage(1)).children == []
     await desk.send("Are you there?")
-    screen = await desk.rests()
+    screen = await desk.rests("Hello.", times=2)
     assert "session 1" in screen
     assert "from 1" not in screen
     assert screen.count("Hello.") == 2
@@ -118,8 +116,7 @@ async def test_with_no_messages_there_is_nothing_to_hand_off(tmp_path: Path) -> 
         await desk.send("Hi.")
         await desk.rests()
         await desk.send("/handoff")
-        await desk.rests()
-        assert desk.screen.count("Nothing to hand off (no messages yet)") == 2
+        await desk.rests("Nothing to hand off (no messages yet)", times=2)
 
 
 async def test_the_focus_is_told_word_for_word(tmp_path: Path) -> None:
@@ -227,7 +224,7 @@ async def test_the_first_reply_of_a_successor_can_be_stopped(tmp_path: Path) -> 
         await desk.sees("Stopped.", "session 2, from 1", "The handoff is kept in")
         assert "✘" not in await desk.rests()
         await desk.send("Are you there?")
-        assert (await desk.rests()).count("Hello.") == 2
+        await desk.rests("Hello.", times=2)
 
 
 async def test_a_session_hands_itself_over_at_a_limit(tmp_path: Path) -> None:
@@ -242,10 +239,7 @@ async def test_a_session_hands_itself_over_at_a_limit(tmp_path: Path) -> None:
         screen = await desk.sees("I am fresh.", "New session 2 started with handoff context (context_limit)")
         assert "A limit is reached (context_limit): the session hands itself over." in screen
         assert screen.index("I am full.") < screen.index("A limit is reached") < screen.index("I am fresh.")
-        screen = await desk.rests()
-        assert "session 2, from 1" in screen
-        assert "1% of 200k" in screen
-        assert "hands over at 75%" in screen
+        await desk.rests("session 2, from 1", "1% of 200k", "hands over at 75%")
 
 
 async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:
@@ -257,8 +251,7 @@ async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:
         await desk.sees("the handoff is being written")
         await desk.press("escape")
         await desk.sees("Handoff cancelled")
-        screen = await desk.rests()
-        assert "90% of 200k" in screen
+        screen = await desk.rests("90% of 200k")
         assert "from 1" not in screen
 
 
@@ -273,7 +266,7 @@ async def test_what_is_not_so_is_told(tmp_path: Path) -> None:
         await desk.sees(
             "Its handoff was checked, and it was asked to mend it.", "Not so, and the new session"
         )
-        assert "button.py" in await desk.rests()
+        await desk.rests("button.py")
 
 
 @pytest.mark.parametrize("when", ["writing", "draft"])

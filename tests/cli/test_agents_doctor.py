@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -138,13 +137,11 @@ def test_a_back_end_that_cannot_be_loaded_is_one_row(segue: Segue) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_one_that_does_not_answer_holds_up_nobody(segue: Segue, no_agents: Path) -> None:
+def test_one_that_does_not_answer_is_told(segue: Segue, no_agents: Path) -> None:
     put(no_agents, "goose", "#!/bin/sh\nexec sleep 86396\n")
-    put(no_agents, "claude", CLAUDE)
-    ran = segue("agents", "doctor", "--timeout", "4", "--json")
-    assert ran.code == 0
-    assert rows(ran)["acp goose"]["said"] == "did not answer within 4 s"
-    assert rows(ran)["claude_code"]["works"]
+    ran = segue("agents", "doctor", "--timeout", "2", "--json")
+    assert ran.code == 1
+    assert rows(ran)["acp goose"]["said"] == "did not answer within 2 s"
 
 
 def test_a_real_opencode_answers(segue: Segue, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +149,7 @@ def test_a_real_opencode_answers(segue: Segue, project: Path, monkeypatch: pytes
     monkeypatch.setenv("SEGUE_DATA_DIR", str(project / "data"))
     options = rig_opencode.make(project / "home", "http://127.0.0.1:9").options
     monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", json.dumps({"opencode": dict(options)}))
-    ran = segue("agents", "doctor", "opencode", "--json")
+    ran = segue("agents", "doctor", "opencode", "--timeout", "120", "--json")
     assert ran.code == 0, ran.out
     assert rows(ran)["opencode"]["program"] == str(program)
     assert rows(ran)["opencode"]["version"]
@@ -192,9 +189,7 @@ async def test_whatever_a_probe_does_is_a_sentence(tmp_path: Path) -> None:
     }
     given: dict[str, AgentBackend] = {name: Probed(act) for name, act in acts.items()}
     candidates = [Candidate(name=name, backend=name, options={"a": 1}) for name in acts]
-    began = time.monotonic()
     found = await examine(candidates, LoadedBackends(sessions_dir=tmp_path, given=given), seconds=1)
-    assert time.monotonic() - began < 8
     assert {one.name: (one.works, one.said) for one in found} == {
         "well": (True, "{'a': 1}"),
         "broken": (False, "its probe is broken: ZeroDivisionError: division by zero"),

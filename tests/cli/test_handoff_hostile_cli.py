@@ -50,7 +50,7 @@ class TestHostile:
     def test_a_converted_document_is_exact_in_a_pipe_and_harmless_on_a_terminal(self, project: Path) -> None:
         (project / "a.md").write_text(HOSTILE)
         command = [sys.executable, "-m", "segue", "handoff", "convert", "a.md", "--to", "four"]
-        piped = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+        piped = subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
         assert b"\x1b]0;owned" in piped
         master, slave = os.openpty()
         with subprocess.Popen(command, stdout=slave, stderr=subprocess.DEVNULL) as process:
@@ -97,7 +97,7 @@ heavy = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "sqlite3", "dbos", "ps
 print("LOADED", *sorted(heavy & set(sys.modules)))
 """
         ran = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
         )
         assert ran.stdout.splitlines()[-1] == "LOADED"
 
@@ -112,7 +112,7 @@ def test_the_hook_runs_the_linter_on_files_that_it_names(folder: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert ran.returncode == 1
     assert [line.split(" ")[0] for line in ran.stdout.splitlines()] == ["coder.md:1:1:", "handoff-1.md:1:1:"]
@@ -125,7 +125,7 @@ def run_shell(command: str, **environment: str) -> subprocess.CompletedProcess[s
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
         env=os.environ | environment,
     )
 

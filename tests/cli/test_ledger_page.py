@@ -29,7 +29,7 @@ def play(text: str) -> str:
         elif line == "$ echo $?":
             printed.write(f"{code}\n")
         else:
-            subprocess.run(line[2:], shell=True, check=True, timeout=60)
+            subprocess.run(line[2:], shell=True, check=True, timeout=120)
     return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
 
 

@@ -68,7 +68,7 @@ async def test_an_interrupted_abort_is_carried_out_at_the_next_start(tmp_path: P
 async def test_records_that_were_lost_do_not_hang_the_engine(tmp_path: Path, project: Path) -> None:
     for _ in range(2):
         async with build_test_segue(tmp_path, ScriptedBackend({"developer": [GOOD]})) as segue:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
             assert (ended.id, ended.status) == (1, PipelineStatus.DONE)
         for path in (tmp_path / "data").glob("segue.db*"):
@@ -94,7 +94,7 @@ async def test_a_claim_that_nobody_moves_on_is_begun_anew(tmp_path: Path, projec
     async with build_test_segue(tmp_path, after, policy=policy) as segue:
         mine = f"UPDATE pipelines SET worker_id = '{segue.workers.me}'"
         await asyncio.to_thread(change, tmp_path, mine)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             assert (await follow_to_end(segue, pipeline)).status is PipelineStatus.DONE
 
 
@@ -149,7 +149,7 @@ async def test_many_who_subscribe_at_once_get_every_event_once(tmp_path: Path, p
         readers = [asyncio.create_task(read()) for _ in range(5)]
         await asyncio.sleep(0)
         await segue.pipelines.submit(ONE_STEP)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             seen = await asyncio.gather(*readers)
         assert all(each == list(range(1, len(each) + 1)) for each in seen)
         assert len({len(each) for each in seen}) == 1
@@ -160,7 +160,7 @@ async def test_an_event_id_of_another_database_is_no_silence(tmp_path: Path, pro
     backend = ScriptedBackend({"developer": [GOOD]})
     async with build_test_segue(tmp_path, backend) as segue, segue.feed.subscribe(after=10**9) as entries:
         await segue.pipelines.submit(ONE_STEP)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             assert (await anext(entries)).event_type == "pipeline_created"
 
 

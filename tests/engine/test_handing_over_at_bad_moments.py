@@ -16,6 +16,7 @@ from segue.domain.handoff.model import Blocker
 from segue.domain.pipeline import Attempt, AttemptStatus, PipelineStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.engine.test_handing_over import DONE, FULL, LONG, ONE_STEP, WORK, Surviving
+from tests.holding import hold_until
 from tests.sessions.scripts import HANDOFF, agent, until, write_catalog
 
 DECISION = "the page itself is right"
@@ -89,7 +90,7 @@ async def test_who_submits_in_the_last_moment_is_not_cut_off(tmp_path: Path, rep
 
 
 async def test_a_submission_that_was_refused_holds_no_limit_off(tmp_path: Path, repository: Path) -> None:
-    work: list[Any] = [{"delay": 1}, FULL, LONG]
+    work: list[Any] = [hold_until(tmp_path / "go"), FULL, LONG]
     write_catalog(repository, {"developer": agent(*work, given=DONE)})
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
@@ -97,6 +98,7 @@ async def test_a_submission_that_was_refused_holds_no_limit_off(tmp_path: Path, 
         assert attempt.token is not None
         half = {"outcome": "partial", "what_was_done": ["half"]}
         assert not (await segue.tools.submit_handoff(attempt.token, half)).is_accepted
+        (tmp_path / "go").touch()
         ended = await follow_to_end(segue, 1)
     assert (ended.status, ended.steps[0].handovers) == (PipelineStatus.DONE, 1)
 

@@ -190,7 +190,7 @@ def _pid(notes: Path, pipeline: int, what: str) -> int:
 
 
 def _wait_for_files(folder: Path, name: str, count: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while len(list(folder.glob(name))) < count:
         assert time.monotonic() < deadline, f"{folder} has no {count} {name}"
         time.sleep(0.01)
@@ -207,7 +207,7 @@ def _end_tree(notes: Path, pipeline: int) -> bool:
     for process in family:  # the supervisor first: it must not write down how its program ended
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(family, timeout=10)
+    psutil.wait_procs(family, timeout=120)
     return True
 
 

@@ -31,7 +31,7 @@ async def test_a_pipeline_ends_done_and_the_engine_keeps_to_its_own_schema(
     )
     async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
         submitted = await segue.pipelines.submit(Submission(template="quick_fix", prompt="Mend the button."))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             ended = await follow_to_end(segue, submitted.id)
     assert ended.status is PipelineStatus.DONE
     assert [step.status for step in ended.steps] == [StepStatus.DONE, StepStatus.DONE]
@@ -53,13 +53,13 @@ async def test_a_pipeline_survives_that_every_connection_is_cut(
     )
     async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
         submitted = await segue.pipelines.submit(Submission(template="quick_fix", prompt="Mend the button."))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while "developer" not in backend.received:  # noqa: ASYNC110  # it has no event to wait for
                 await asyncio.sleep(0.02)
         with psycopg.connect(postgres, autocommit=True) as admin:
             end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
             assert admin.execute(end, [make_url(postgres_url).database]).fetchall()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             ended = await follow_to_end(segue, submitted.id)
     assert ended.status is PipelineStatus.DONE
     assert {name: len(messages) for name, messages in backend.received.items()} == {
@@ -107,7 +107,7 @@ def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, end
 
 def wait_until(holds: Callable[[], bool]) -> None:
     """Look again and again for a minute."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline, "it did not come to pass"
         time.sleep(0.1)
@@ -123,7 +123,7 @@ async def test_the_engine_leaves_no_connection_open(postgres_url: str) -> None:
 
     engine = DbosEngine(database_url=postgres_url)
     await engine.launch("worker", advance, lambda: None)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         await engine.start(Lease(1, 1))
         await begun.wait()
         with psycopg.connect(postgres_url) as slow:

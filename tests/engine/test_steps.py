@@ -24,7 +24,7 @@ QUICK_FIX = Submission(template="quick_fix", prompt="Mend the button.")
 GOOD = say_handoff("Mended it.", decisions="- Small change", questions="- Ship it?", next="Review it.")
 
 
-async def until(holds: Callable[[], object], seconds: float = 60) -> None:
+async def until(holds: Callable[[], object], seconds: float = 120) -> None:
     """Wait until something has happened that nobody announces."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110
@@ -227,7 +227,7 @@ async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, repos
         assert [each.status for each in submitted[:2]] == [PipelineStatus.RUNNING] * 2
         assert {each.status for each in submitted[2:]} == {PipelineStatus.PENDING}
         (tmp_path / "go").touch()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             ended = [await follow_to_end(segue, each.id) for each in submitted]
     assert {each.status for each in ended} == {PipelineStatus.DONE}
 

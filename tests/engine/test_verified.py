@@ -74,7 +74,7 @@ async def test_an_abort_ends_the_check_that_is_under_way(tmp_path: Path, reposit
     }
     write_project(repository, json.dumps(catalog), "alone.yaml")
     wanted = Submission(template="alone", prompt="Add a.", working_dir=str(repository))
-    async with build_test_segue(tmp_path, ScriptedBackend()) as segue, asyncio.timeout(50):
+    async with build_test_segue(tmp_path, ScriptedBackend()) as segue, asyncio.timeout(120):
         pipeline = await segue.pipelines.submit(wanted)
         while not pid.exists():  # noqa: ASYNC110  # a file has no event
             await asyncio.sleep(0.02)

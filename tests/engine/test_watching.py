@@ -34,7 +34,7 @@ WORK: list[dict[str, Any]] = [
 
 
 async def asked_by(segue: Segue, pipeline_id: int) -> Approval:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not (found := await segue.views.approvals(pipeline_id=pipeline_id)):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return found[0]
@@ -173,7 +173,7 @@ async def test_a_position_of_another_database_begins_with_what_comes_next(
                     if isinstance(event, AuditEntry) and event.event_type in FINAL_KINDS:
                         return
 
-        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as tasks:
             tasks.create_task(listen())
             await asyncio.sleep(0.2)
             tasks.create_task(segue.pipelines.submit(ONE_STEP))

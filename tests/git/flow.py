@@ -92,7 +92,7 @@ def change(folder: Path) -> None:
 
 def run(folder: Path, *command: str) -> None:
     """A command of the agent's, whatever comes of it."""
-    subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
+    subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
 
 
 def does(*commands: str) -> Callable[[Path], None]:

@@ -34,7 +34,7 @@ def repo(tmp_path: Path) -> Path:
 
 def plain_git(repo: Path, *arguments: str) -> None:
     """Git as a user runs it, whatever comes of it."""
-    subprocess.run(["git", *arguments], cwd=repo, capture_output=True, timeout=60, check=False)
+    subprocess.run(["git", *arguments], cwd=repo, capture_output=True, timeout=120, check=False)
 
 
 def change(repo: Path) -> None:

@@ -1,4 +1,4 @@
-"""Large repositories and large diffs: time and memory stay within bounds."""
+"""Large repositories and large diffs: memory stays within bounds."""
 
 from __future__ import annotations
 

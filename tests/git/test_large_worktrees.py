@@ -1,4 +1,4 @@
-"""Workspaces of large repositories and with large changes: time and memory stay within bounds."""
+"""Workspaces of large repositories and with large changes: memory stays within bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.git.repositories import commit, new_repository
 pytestmark = pytest.mark.all_agents
 
 MEASURE = """
-import asyncio, json, resource, sys, time
+import asyncio, json, resource, sys
 from pathlib import Path
 from tests.git.flow import flow_of
 
@@ -37,15 +37,13 @@ async def main():
     peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     return len(evidence.changes), len(shown), int(peak.split()[1]) // 1024
 
-began = time.monotonic()
 changes, shown, peak = asyncio.run(main())
 git = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-print(json.dumps({"changes": changes, "shown": shown, "peak": peak, "git": git,
-                  "seconds": round(time.monotonic() - began, 1)}))
+print(json.dumps({"changes": changes, "shown": shown, "peak": peak, "git": git}))
 """
 
 
-def measure(repo: Path, work: str) -> dict[str, float]:
+def measure(repo: Path, work: str) -> dict[str, int]:
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, str(repo), work],
         cwd=Path(__file__).parents[2],
@@ -55,8 +53,7 @@ def measure(repo: Path, work: str) -> dict[str, float]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, float] = json.loads(done.stdout)
-    print(found)  # noqa: T201  # the figures are of interest
+    found: dict[str, int] = json.loads(done.stdout)
     return found
 
 
@@ -71,7 +68,6 @@ def test_fifty_thousand_files(tmp_path: Path) -> None:
     assert found["changes"] == 1
     assert found["peak"] < 300
     assert found["git"] < 300
-    assert found["seconds"] < 120
 
 
 def test_a_step_that_writes_two_hundred_megabytes(tmp_path: Path) -> None:
@@ -81,4 +77,3 @@ def test_a_step_that_writes_two_hundred_megabytes(tmp_path: Path) -> None:
     assert 19_000_000 < found["shown"] < 21_000_000, "what is shown is cut"
     assert found["peak"] < 300
     assert found["git"] < 300
-    assert found["seconds"] < 180

@@ -163,7 +163,7 @@ async def test_a_process_that_goes_on_is_no_hindrance(flow: Flow) -> None:
         await flow.spaces.merge(space)
         await flow.spaces.remove(space)
     finally:
-        left.communicate(timeout=30)
+        left.communicate(timeout=120)
 
 
 # Branches and places

@@ -64,7 +64,7 @@ def test_ten_megabytes_are_read_checked_and_briefed_in_time_and_memory(made_by: 
         [sys.executable, "-c", _PROGRAM, made_by, str(MEGABYTES)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=True,
     )
     read, checked, briefed, peak, notes = done.stdout.split()

@@ -50,7 +50,7 @@ class WaitingAgents(AgentBackend):
 
     async def at_work(self, count: int = 1) -> SessionRequest:
         """The request of the session that was sent its briefing as the `count`th."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while len(self.requests) < count:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return self.requests[count - 1]
@@ -82,7 +82,7 @@ async def tools_of(request: SessionRequest, **changed: str) -> AsyncIterator[Cli
         env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **server.environment, **changed},
         cwd=request.working_dir,
     )
-    async with Client(stdio_client(parameters), read_timeout_seconds=60) as client:
+    async with Client(stdio_client(parameters), read_timeout_seconds=120) as client:
         yield client
 
 

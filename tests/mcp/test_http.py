@@ -68,13 +68,13 @@ async def served_tools(environment: Mapping[str, str], folder: Path) -> AsyncIte
     )
     assert process.stderr is not None
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             greeting = (await process.stderr.readline()).decode()
         found = re.search(r"http://\S+/mcp", greeting)
         assert found, greeting
         yield found[0]
         process.terminate()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             rest = (await process.stderr.read()).decode()
             assert (await process.wait(), rest) == (0, "")
     finally:

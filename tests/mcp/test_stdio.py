@@ -178,7 +178,7 @@ async def test_lines_that_are_no_messages_are_answered_and_output_is_protocol_al
     assert process.stdout is not None
     assert process.stderr is not None
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             process.stdin.write(("\n".join(lines) + "\n").encode())
             answers = [json.loads(await process.stdout.readline()) for _ in range(4)]
             process.stdin.write((message(4, "get_task", "{}") + "\n").encode())
@@ -223,7 +223,7 @@ def test_the_greeting_waits_for_nothing_heavy(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
@@ -234,7 +234,7 @@ def test_the_greeting_waits_for_nothing_heavy(tmp_path: Path) -> None:
 
 def test_without_a_token_there_is_nothing_to_serve(project: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "segue", "mcp"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "segue", "mcp"], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("segue: SEGUE_MCP_TOKEN is not set.")

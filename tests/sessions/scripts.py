@@ -89,7 +89,7 @@ def documents(folder: Path) -> list[Path]:
     return sorted(path for path in (folder / "data" / "personas").rglob("*") if path.is_file())
 
 
-async def until(holds: Callable[[], object], seconds: float = 60) -> None:
+async def until(holds: Callable[[], object], seconds: float = 120) -> None:
     """Wait until something has happened that nobody announces."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110

@@ -114,7 +114,7 @@ class TestCommit:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             assert len(await add_pipelines(database, 1)) == 1
         assert len((await database.views.pipelines(PipelineFilter())).items) == 1
 
@@ -354,7 +354,7 @@ class TestATransactionThatIsCutOff:
             await asyncio.sleep(0.002 + number * 0.0003)
             task.cancel()
             await task
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 await add_pipelines(database, 1)
         assert len(kept) == 40
         await database.close()

@@ -71,7 +71,7 @@ class Api:
 
     def post_body(self, model: ScriptedModel, body: Mapping[str, Any]) -> httpx.Response:
         whole = {"model": "scripted", "tools": self.tools(), **body}
-        return CLIENT.post(model.url + "/v1" + self.path, json=whole, timeout=20)
+        return CLIENT.post(model.url + "/v1" + self.path, json=whole, timeout=120)
 
     def post(
         self,
@@ -80,14 +80,14 @@ class Api:
         *,
         stream: bool = False,
         prefix: str = "/v1",
-        timeout: float = 20,
+        timeout: float = 120,
         **options: Any,
     ) -> httpx.Response:
         body = self.body(text, stream=stream, **options)
         return CLIENT.post(model.url + prefix + self.path, json=body, timeout=timeout)
 
     def open(
-        self, model: ScriptedModel, text: str, timeout: float | httpx.Timeout = 20
+        self, model: ScriptedModel, text: str, timeout: float | httpx.Timeout = 120
     ) -> AbstractContextManager[httpx.Response]:
         body = self.body(text, stream=True)
         return CLIENT.stream("POST", model.url + "/v1" + self.path, json=body, timeout=timeout)

@@ -244,7 +244,7 @@ def test_a_body_that_cannot_be_understood_is_refused(content: bytes) -> None:
 )
 def test_bytes_that_are_no_request_harm_nobody(data: bytes, expected: bytes) -> None:
     with ScriptedModel({"a": say("x")}) as model:
-        with socket.create_connection(("127.0.0.1", model.port), timeout=5) as raw:
+        with socket.create_connection(("127.0.0.1", model.port), timeout=120) as raw:
             raw.sendall(data)
             raw.shutdown(socket.SHUT_WR)
             assert raw.recv(2**16).split(b"\r\n")[0] == expected
@@ -255,7 +255,7 @@ def test_a_body_may_come_in_chunks() -> None:
     body = json.dumps(CHAT.body("Go.", stream=False)).encode()
     with ScriptedModel({"a": say("x")}) as model:
         reply = CLIENT.post(
-            model.url + "/v1/chat/completions", content=iter([body[:10], body[10:]]), timeout=10
+            model.url + "/v1/chat/completions", content=iter([body[:10], body[10:]]), timeout=120
         )
     assert CHAT.read(reply).text == "x"
 
@@ -263,14 +263,14 @@ def test_a_body_may_come_in_chunks() -> None:
 def test_scripts_load_no_engine_and_no_database() -> None:
     code = "import sys; from segue.testing import ScriptedModel, say; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
     )
     assert not {"sqlalchemy", "dbos", "fastapi", "segue.bootstrap"} & set(done.stdout.split())
 
 
 async def test_many_at_once_do_not_mix() -> None:
     plan = {"echo": [shell("ls"), turn(say(lambda request: request.text), chunk=3, chunk_delay=0.001)]}
-    async with ScriptedModel(plan) as model, httpx.AsyncClient(timeout=30) as client:
+    async with ScriptedModel(plan) as model, httpx.AsyncClient(timeout=120) as client:
 
         async def converse(number: int) -> None:
             api = APIS[number % 3]

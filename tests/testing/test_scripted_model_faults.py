@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import threading
@@ -102,17 +103,25 @@ def test_a_cut_without_text_gives_no_answer_at_all(stream: bool) -> None:
     assert model.requests[0].status is None
 
 
-PATIENCE = httpx.Timeout(60, read=1)
-
-
 @every_api
 @pytest.mark.parametrize("after", [None, "Wait"])
-def test_a_hang_lasts_until_the_client_goes_and_that_is_seen(api: Api, after: str | None) -> None:
-    with ScriptedModel({"a": hang(after)}) as model:
-        with pytest.raises(httpx.ReadTimeout), api.open(model, "Go.", timeout=PATIENCE) as reply:
-            for _ in reply.iter_raw():
-                pass
-        record = model.wait_for(lambda record: record.ended, timeout=60)
+async def test_a_hang_lasts_until_the_client_goes_and_that_is_seen(api: Api, after: str | None) -> None:
+    async with ScriptedModel({"a": hang(after)}) as model, httpx.AsyncClient(timeout=None) as client:
+        came = asyncio.Event()
+
+        async def ask() -> None:
+            body = api.body("Go.", stream=True)
+            async with client.stream("POST", f"{model.url}/v1{api.path}", json=body) as reply:
+                async for _ in reply.aiter_raw():
+                    came.set()
+
+        asking = asyncio.create_task(ask())
+        record = await model.wait_for_async(lambda record: record.scenario == "a")
+        if after is not None:
+            await came.wait()
+        assert not record.ended
+        asking.cancel()
+        await model.wait_for_async(lambda record: record.ended)
     assert record.client_closed
     assert record.status == (None if after is None else 200)
 
@@ -124,7 +133,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_stream_is_seen(api: Api, pause:
     with ScriptedModel({"a": long}) as model:
         with api.open(model, "Go.") as reply:
             assert next(reply.iter_raw())
-        record = model.wait_for(lambda record: record.ended, timeout=60)
+        record = model.wait_for(lambda record: record.ended, timeout=120)
     assert record.client_closed
     assert record.status == 200
 
@@ -134,7 +143,7 @@ def test_a_hang_ends_with_the_server() -> None:
 
     def ask(model: ScriptedModel) -> None:
         try:
-            CHAT.post(model, "Go.", timeout=30)
+            CHAT.post(model, "Go.", timeout=120)
         except httpx.HTTPError as failure:
             ended.append(type(failure))
 
@@ -142,7 +151,7 @@ def test_a_hang_ends_with_the_server() -> None:
         asking = threading.Thread(target=ask, args=(model,))
         asking.start()
         model.wait_for(lambda record: record.scenario == "a")
-    asking.join(20)
+    asking.join(120)
     assert not asking.is_alive()
     assert ended == [httpx.RemoteProtocolError]
 
@@ -168,12 +177,12 @@ def test_delays_are_kept(api: Api) -> None:
     with ScriptedModel({"a": turn(say("abcdef"), delay=0.2, chunk=1, chunk_delay=0.05)}) as model:
         started = time.monotonic()
         with api.open(model, "Go.") as reply:
-            first = time.monotonic() - started
+            first = time.monotonic()
             reply.read()
-        whole = time.monotonic() - started
+        whole = time.monotonic()
         assert api.read(reply).text == "abcdef"
-    assert first >= 0.2
-    assert whole >= first + 0.25
+    assert first - started >= 0.2  # at least: what is late is not too short
+    assert whole - started >= 0.2 + 0.25
 
 
 @every_api

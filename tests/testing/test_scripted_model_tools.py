@@ -88,7 +88,7 @@ def test_without_a_fitting_tool_the_shell_does_it(tmp_path: Path) -> None:
             given = json.loads(item["arguments"])
             assert given["note"] == "scripted step"
             done = subprocess.run(
-                ["/bin/sh", "-c", given["cmd"]], capture_output=True, text=True, timeout=30, check=True
+                ["/bin/sh", "-c", given["cmd"]], capture_output=True, text=True, timeout=120, check=True
             )
     assert done.stdout == content.replace("it's", "it is 'now'")
 

@@ -88,9 +88,9 @@ class Terminal:
         for process in running:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-        self._process.wait(30)
+        self._process.wait(120)
         os.close(self._master)
-        self._reader.join(10)
+        self._reader.join(120)
 
     def _children(self) -> list[psutil.Process]:
         return psutil.Process(self._process.pid).children(recursive=True)

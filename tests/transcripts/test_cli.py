@@ -176,7 +176,7 @@ def run_here(folder: Path, *arguments: str, path: str) -> subprocess.CompletedPr
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -81,7 +81,7 @@ class World:
     def segue(self, project: Path, *arguments: str) -> str:
         done = subprocess.run(
             command(*arguments), cwd=project, env=self.home.environment, capture_output=True, text=True,
-            timeout=60, check=False,
+            timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -89,7 +89,7 @@ class World:
 
 def handoff_of(tool: str, project: Path, words: str) -> Handoff:
     """The handoff of the newest session of a tool, once these words stand in it."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         found = summarise(LocalTranscripts().read("latest", tool=tool, working_dir=project))
         if words in found.what_was_done:
@@ -111,8 +111,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def left_behind(home: Path) -> list[list[str]]:
-    """The command lines of what still runs with this home, after some seconds; it is ended, too."""
-    deadline = time.monotonic() + 10
+    """The command lines of what still runs with this home, though it had time to end; it is ended, too."""
+    deadline = time.monotonic() + 120
     while (running := [each for each in psutil.process_iter() if is_at(each, home)]) and (
         time.monotonic() < deadline
     ):
@@ -145,10 +145,10 @@ def test_the_work_goes_on(source: str, target: str, world: World, monkeypatch: p
     arguments = ("handoff", "from", source, session, "--to", target, "--focus", focus)
     with Terminal(command(*arguments), cwd=project, env=world.home.environment) as terminal:
         try:
-            got = world.model.wait_for(is_it, timeout=150)
+            got = world.model.wait_for(is_it, timeout=120)
         except TimeoutError as error:
             raise AssertionError(f"{error}\n{terminal.screen}") from error
-        terminal.wait_for("I go on from here.", 60)
+        terminal.wait_for("I go on from here.", 120)
         onward = handoff_of(target, project, "I go on from here.")
     prompt = got.request.text
     inside = prompt.partition("<handoff-context>")[2].partition("</handoff-context>")[0]

@@ -60,7 +60,7 @@ def find_program(name: str, path: str | None, *, install: str) -> str:
 
 
 async def ask_program(
-    program: str, *arguments: str, environment: Mapping[str, str], seconds: float = 20.0
+    program: str, *arguments: str, environment: Mapping[str, str], seconds: float = 60.0
 ) -> tuple[int, str]:
     """Run a program that answers at once: its exit code and what it wrote."""
     try:

@@ -26,7 +26,7 @@ echo $? > "$folder/exit"
 """Writes down its own pid first and the program's exit code last; both survive Segue."""
 
 _LOOK_SECONDS = 0.02
-_START_SECONDS = 2.0
+_START_SECONDS = 20.0
 
 
 def start(

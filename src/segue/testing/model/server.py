@@ -114,7 +114,7 @@ class ScriptedModel:
             self._thread.join()
             self._thread = None
 
-    def wait_for(self, predicate: Callable[[RequestRecord], bool], timeout: float = 10) -> RequestRecord:
+    def wait_for(self, predicate: Callable[[RequestRecord], bool], timeout: float = 120) -> RequestRecord:
         """The first request, come or yet to come, for which the predicate holds."""
         deadline = time.monotonic() + timeout
         with self._changed:
@@ -128,7 +128,7 @@ class ScriptedModel:
                     raise TimeoutError(f"No such request came in {timeout:g} s; there were: {came}.")
 
     async def wait_for_async(
-        self, predicate: Callable[[RequestRecord], bool], timeout: float = 10
+        self, predicate: Callable[[RequestRecord], bool], timeout: float = 120
     ) -> RequestRecord:
         """The same, for a test that runs in an event loop."""
         return await asyncio.to_thread(self.wait_for, predicate, timeout)
