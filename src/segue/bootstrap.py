@@ -169,7 +169,7 @@ async def open_segue(
             backends=loaded,
             clock=clock,
             limits=limits,
-            credential=credential_file(settings),
+            credential=str(settings.credential_file),
         )
         segue = Segue(
             sessions=Sessions(
@@ -287,7 +287,7 @@ def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> Ste
 
     notation = settings.handoff_notation
     conversations = Conversations(
-        endings=endings, tools_for=tools_for(settings), credential=credential_file(settings)
+        endings=endings, tools_for=tools_for(settings), credential=str(settings.credential_file)
     )
     return StepMoves(
         endings=endings,
@@ -304,11 +304,6 @@ def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> Ste
         ),
         handoff_limits=handoff_limits(settings) if settings.auto_handoff else None,
     )
-
-
-def credential_file(settings: Settings) -> str:
-    """The file that opens Segue's own interface to its owner; no agent is to read it."""
-    return str(settings.data_dir / "credential")
 
 
 def make_data_dir(settings: Settings) -> None:

@@ -31,7 +31,6 @@ _SECRET = frozenset({"database_url"})
 NEVER_FROM_PROJECT = frozenset(
     {
         "allow_rest_commands",
-        "api_token",
         "config_dir",
         "data_dir",
         "database_url",
@@ -206,7 +205,7 @@ def _project_settings(project: Project, config_dir: Path) -> LocatedYaml | None:
     """The project's settings file, which must leave alone what is the user's to say."""
     source = project.settings
     for key in source.value if source else ():
-        if source and key in NEVER_FROM_PROJECT & Settings.model_fields.keys():
+        if source and key in NEVER_FROM_PROJECT:
             raise SettingsError(
                 f'{source.path}:{source.line((key,))}: "{key}" is never taken from a project: '
                 f"set it in {config_dir / SETTINGS_FILE} or as SEGUE_{key.upper()}"
