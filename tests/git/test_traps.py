@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.adapters.git import collect_evidence, repository
+from segue.adapters.git import collect_evidence
 from segue.domain.errors import RepositoryError
 from segue.domain.ledger.evidence import ChangeKind
 from segue.domain.workspace import WorkspaceChoice
@@ -236,6 +236,7 @@ async def test_a_program_that_is_named_while_segue_works_does_not_run(
         work(Path(space.path))
         evidence = await flow.spaces.evidence(space, mark)
         assert await flow.spaces.commit(space, ABOUT)
+        assert traps.sprung() == []
         await flow.spaces.merge(space)
         await flow.spaces.remove(space)
     assert "fsmonitor" in config.read_text(), "the settings did change"
@@ -247,7 +248,7 @@ async def test_a_program_that_is_named_while_segue_works_does_not_run(
 def test_a_configuration_that_is_too_long_to_be_read_is_refused(repo: Path, traps: Traps) -> None:
     """What comes after the part that is read could name anything."""
     with (repo / ".git/config").open("a") as file:
-        file.write("[padding]\n" + f"\tkey = {'x' * 1000}\n" * (repository.MOST_SETTINGS // 1000))
+        file.write("[padding]\n" + f"\tkey = {'x' * 1000}\n" * 5000)
         file.write(traps.settings)
     with pytest.raises(RepositoryError, match=r"is longer than 4 MB, so Segue does not use it"):
         collect_evidence(repo, "HEAD")
