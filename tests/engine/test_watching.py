@@ -175,7 +175,7 @@ async def test_a_position_of_another_database_begins_with_what_comes_next(
 
         async with asyncio.timeout(120), asyncio.TaskGroup() as tasks:
             tasks.create_task(listen())
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(1)
             tasks.create_task(segue.pipelines.submit(ONE_STEP))
     assert {type(event) for _, event in told} == {AuditEntry, Activity}
     assert {event.pipeline_id for _, event in told} == {first.id + 1}

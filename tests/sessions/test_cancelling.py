@@ -132,7 +132,7 @@ async def test_once_the_successor_has_it_the_handoff_is_a_fact(tmp_path: Path, r
         (successor,) = (await segue.sessions.lineage(session_id)).children
         while (await segue.sessions.show(successor.id)).said[0].status == "sending":  # noqa: ASYNC110
             await asyncio.sleep(0.02)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
         assert not await segue.sessions.cancel(session_id)
         (tmp_path / "go").touch()
         assert handed(await handing).reply == "I go on."
@@ -204,7 +204,7 @@ async def test_a_cancel_while_the_successor_opens_takes_everything_back(
         backend.opening = 600
         handing = asyncio.create_task(segue.sessions.hand_off(session_id, reason="shift_end"))
         await until(lambda: documents(tmp_path))
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
         assert await segue.sessions.cancel(session_id)
         assert isinstance(await handing, HandoffCancelled)
         backend.opening = 0.0

@@ -309,7 +309,7 @@ async def test_what_still_waited_in_the_old_session_is_dropped(tmp_path: Path, r
         handing = asyncio.create_task(segue.sessions.hand_off(session_id, reason="shift_end"))
         await until(lambda: any(ASKED in text for text in backend.received["helper"]))
         late = asyncio.create_task(segue.sessions.say(session_id, "One more thing."))
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
         (tmp_path / "go").touch()
         with pytest.raises(IllegalMove, match=r"handed over to session \d+; say it there"):
             await late
