@@ -32,7 +32,7 @@ from segue.application.tools import AgentTools
 from segue.application.verification import Verification
 from segue.application.workers import WorkerPolicy, Workers
 from segue.domain.environment import postgres_variables, withheld_names
-from segue.domain.errors import BackendUnavailable, StorageError, UnknownName
+from segue.domain.errors import BackendUnavailable, UnknownName
 from segue.domain.handoff.checking.secrets import allow_everywhere
 from segue.domain.limits import HandoffLimits
 from segue.settings import Settings
@@ -72,7 +72,9 @@ def open_catalog(settings: Settings) -> YamlCatalog:
 def open_trust(settings: Settings) -> TrustStore:
     """Which projects the user trusts."""
     from segue.adapters.catalog.trust_store import TrustStore
+    from segue.adapters.private_files import check_data_folder
 
+    check_data_folder(settings.data_dir)
     return TrustStore(settings.trust_file)
 
 
@@ -307,11 +309,9 @@ def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> Ste
 
 
 def make_data_dir(settings: Settings) -> None:
-    """The folder of the database and the sessions, for this user's eyes only."""
-    try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StorageError(
-            f"cannot make the data folder {settings.data_dir}: {error.strerror}. Set SEGUE_DATA_DIR to one "
-            "that you can write"
-        ) from error
+    """The folder of the database and the sessions; `StorageError` if another user could change it."""
+    from segue.adapters.private_files import make_data_folder
+
+    is_default = settings.data_dir == Settings.model_fields["data_dir"].get_default(call_default_factory=True)
+    own = (settings.sessions_dir.parent, settings.worktrees_dir.parent, settings.personas_dir)
+    make_data_folder(settings.data_dir, tighten=is_default, private=tuple(each.name for each in own))

@@ -6,6 +6,8 @@ import sqlite3
 import time
 from contextlib import closing
 
+from segue.adapters.private_files import prepare_sqlite_file
+
 BUSY_SECONDS = 30.0
 """How long somebody else may hold the file."""
 
@@ -15,6 +17,7 @@ def use_wal(path: str) -> None:
 
     While the mode is changed, SQLite refuses others at once, whatever their busy time-out is.
     """
+    prepare_sqlite_file(path)
     end = time.monotonic() + BUSY_SECONDS
     with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
         while True:
