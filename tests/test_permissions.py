@@ -16,7 +16,7 @@ from segue.domain.permissions import (
     Ruling,
     Tool,
     decide,
-    default_rules,
+    rules_for,
 )
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
@@ -58,6 +58,7 @@ def test_what_no_rule_speaks_of_is_asked(tmp_path: Path) -> None:
     assert decide((), Access(tool=Tool.EDIT, targets=("a",)), str(tmp_path)) is Ruling.ASK
 
 
+@pytest.mark.parametrize("own", [(), (PermissionRule(action=Ruling.ALLOW),)], ids=["default", "allow all"])
 @pytest.mark.parametrize("inside", [True, False])
 @pytest.mark.parametrize(
     ("tool", "target", "verdict"),
@@ -75,17 +76,23 @@ def test_what_no_rule_speaks_of_is_asked(tmp_path: Path) -> None:
         (Tool.SHELL, "ls {data}", Ruling.ALLOW),
     ],
 )
-def test_by_default_nobody_reads_what_opens_segue(
-    tmp_path: Path, tool: Tool, target: str, verdict: Ruling, inside: bool
+def test_nobody_reads_what_opens_segue_whatever_a_profile_says(
+    tmp_path: Path, tool: Tool, target: str, verdict: Ruling, inside: bool, own: tuple[PermissionRule, ...]
 ) -> None:
     workspace, data = tmp_path / "work", tmp_path / ("work" if inside else "else") / "[data]"
     workspace.mkdir()
     data.mkdir(parents=True)
     (workspace / "link").symlink_to(data)
-    rules = default_rules(str(workspace), str(data / "credential"))
+    rules = rules_for(own, str(workspace), str(data / "credential"))
     asked = Access(tool=tool, targets=(target.format(data=data),))
     assert decide(rules, asked, str(workspace)) is verdict
     assert decide(DEFAULT_RULES, asked, str(workspace)) is verdict or verdict is Ruling.DENY
+
+
+def test_a_profile_may_allow_all_but_the_credential(tmp_path: Path) -> None:
+    rules = rules_for([PermissionRule(action=Ruling.ALLOW)], str(tmp_path), "/data/segue/credential")
+    for tool, target in ((Tool.SHELL, "git push"), (Tool.EDIT, "/data/segue/notes.md")):
+        assert decide(rules, Access(tool=tool, targets=(target,)), str(tmp_path)) is Ruling.ALLOW
 
 
 class _Noting(ScriptedBackend):

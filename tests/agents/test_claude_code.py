@@ -19,7 +19,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 from segue.testing import Playable, ScriptedModel, read, say, shell
 from tests.agents import rig_claude_code
 from tests.agents.native_cases import NativeCases, of, options, run
@@ -74,7 +74,7 @@ class TestClaudeCode(NativeCases):
         folder.mkdir()
         for name in ("credential", "other"):
             (folder / name).write_text(f"word of {name}\n")
-        rules = default_rules(str(workspace), str(folder / "credential"))
+        rules = rules_for((), str(workspace), str(folder / "credential"))
         script: list[Playable] = [
             read(str(folder / "other")),
             read(str(folder / "credential")),

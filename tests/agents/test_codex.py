@@ -11,7 +11,7 @@ from segue.adapters.backends.codex import CodexBackend
 from segue.adapters.backends.streamed import StreamedBackend
 from segue.application.backends import ToolState, ToolUsed
 from segue.domain.errors import BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 from segue.testing import ScriptedModel
 from tests.agents import rig_codex
 from tests.agents.native_cases import NativeCases, of, options, run
@@ -37,7 +37,8 @@ class TestCodex(NativeCases):
     async def test_rules_against_editing_make_the_sandbox_read_only(
         self, backend: StreamedBackend, rig: Rig, workspace: Path
     ) -> None:
-        rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Ruling.ASK))
+        asking = PermissionRule(tool=Tool.EDIT, action=Ruling.ASK)
+        rules = rules_for([asking], str(workspace), "/data/credential")
         with capture_logs() as logs:
             await run(backend, rig.request(str(workspace), permissions=rules), "[[edit]]")
         assert not (workspace / "hello.txt").exists()

@@ -26,7 +26,7 @@ from segue.application.backends import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 from tests.agents.opencode_bench import HANDOFF, NAP, OUTSIDE, SLOW, Bench, ask, running_bench
 
 
@@ -149,7 +149,7 @@ async def test_the_rules_keep_it_from_the_credential_and_ask_about_no_other_read
     bench: Bench, backend: OpenCodeBackend, workspace: Path
 ) -> None:
     (workspace / "a.txt").write_text("one\n")
-    rules = default_rules(str(workspace), str(OUTSIDE))
+    rules = rules_for((), str(workspace), str(OUTSIDE))
     OUTSIDE.write_text("word of credential\n")
     try:
         _, told = await ask(backend, bench.request(workspace, permissions=rules), "[[peek]]")

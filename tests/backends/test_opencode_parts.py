@@ -16,7 +16,7 @@ from segue.adapters.backends.opencode.records import Records, SessionRecord
 from segue.adapters.backends.opencode.sessions import new_id, sent_as
 from segue.application.backends import Said
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 
 
 def _error(name: str, **data: Any) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def test_sub_agents_get_refusals_and_the_session_questions() -> None:
 
 def test_a_file_elsewhere_is_kept_by_the_border_and_one_inside_by_questions() -> None:
     for credential, questions in (("/data/segue/credential", []), ("/w/data/credential", ["ask"])):
-        rules = default_rules("/w", credential)
+        rules = rules_for((), "/w", credential)
         made = session_rules(rules, agent_rules=(), mcp_servers=(), own_tools=None)
         found = [rule["action"] for rule in made if (rule["permission"], rule["pattern"]) == ("read", "*")]
         assert found == questions

@@ -15,7 +15,7 @@ import pytest
 
 from segue.adapters.backends import claude_hook
 from segue.adapters.backends.claude_code import ClaudeCodeBackend, _settings
-from segue.adapters.backends.codex import CodexBackend, _told
+from segue.adapters.backends.codex import CodexBackend, CodexOptions, _sandbox, _told
 from segue.adapters.backends.streams import Tail
 from segue.application.backends import (
     Message,
@@ -25,7 +25,7 @@ from segue.application.backends import (
 )
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendUnavailable
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, default_rules
+from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 def test_reading_goes_past_the_hook_where_claude_code_keeps_from_single_files_itself(
     tmp_path: Path, more: list[PermissionRule], is_free: bool
 ) -> None:
-    rules = (*default_rules(str(tmp_path), "/data/segue/credential"), *more)
+    rules = rules_for(more, str(tmp_path), "/data/segue/credential")
     made = _settings(tmp_path, rules, None)
     (hook,) = made["hooks"]["PreToolUse"]
     assert made["permissions"]["deny"] == (["Read(//data/segue/credential)"] if is_free else [])
@@ -44,10 +44,26 @@ def test_reading_goes_past_the_hook_where_claude_code_keeps_from_single_files_it
 
 
 def test_codex_is_told_what_it_must_not_read_and_run(tmp_path: Path) -> None:
-    told = _told(default_rules(str(tmp_path), "/data/segue/credential"))
+    told = _told(rules_for((), str(tmp_path), "/data/segue/credential"))
     assert "`*git push*`" in told
     assert "Never read files that match these patterns: `/data/segue/credential`." in told
     assert _told(()) == ""
+
+
+@pytest.mark.parametrize("credential", [None, "/data/segue/credential", "/w/data/credential"])
+@pytest.mark.parametrize(
+    ("own", "mode"),
+    [
+        ([], "workspace-write"),
+        ([PermissionRule(action=Ruling.ALLOW)], "workspace-write"),
+        ([PermissionRule(tool=Tool.EDIT, action=Ruling.DENY)], "read-only"),
+        ([PermissionRule(tool=Tool.EDIT, action=Ruling.ASK)], "read-only"),
+    ],
+)
+def test_keeping_the_credential_does_not_change_codex_s_sandbox(
+    own: list[PermissionRule], mode: str, credential: str | None
+) -> None:
+    assert _sandbox(CodexOptions(), rules_for(own, "/w", credential))["sandbox_mode"] == mode
 
 
 class TestHook:

@@ -16,7 +16,7 @@ from segue.application.watching import Seen, Watched, Watching
 from segue.domain.errors import AgentFailed
 from segue.domain.handoff import redact
 from segue.domain.limits import HandoffLimits
-from segue.domain.permissions import default_rules
+from segue.domain.permissions import rules_for
 from segue.domain.pipeline import Agent, Attempt, Lease, Pipeline, Step
 from segue.domain.sessions import Reason
 
@@ -85,7 +85,7 @@ class Conversations:
             key=agent.key,
             agent_name=agent.name,
             profile=profile,
-            permissions=(*default_rules(folder, self._credential), *profile.permissions),
+            permissions=rules_for(profile.permissions, folder, self._credential),
             tools=tools,
             model=step.model,
             working_dir=folder,

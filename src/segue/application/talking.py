@@ -28,7 +28,7 @@ from segue.application.session_ports import NewMessage
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError, TurnStopped
 from segue.domain.handoff import redact
-from segue.domain.permissions import default_rules
+from segue.domain.permissions import rules_for
 from segue.domain.sessions import MessageStatus, Role, Session, SpokenMessage
 from segue.domain.usage import Usage
 
@@ -72,10 +72,7 @@ class Talking:
             key=session.key,
             agent_name=session.name,
             profile=session.profile,
-            permissions=(
-                *default_rules(session.working_dir, self._credential),
-                *session.profile.permissions,
-            ),
+            permissions=rules_for(session.profile.permissions, session.working_dir, self._credential),
             model=session.model,
             working_dir=session.working_dir,
             title=f"segue session {session.id} {session.name}: {session.title}",

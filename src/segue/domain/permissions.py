@@ -73,17 +73,21 @@ DEFAULT_RULES = (
 """Everything, but no writing outside the workspace and no pushing."""
 
 
-def default_rules(workspace: str, credential: str | None) -> tuple[PermissionRule, ...]:
-    """The rules of every agent. `credential` is the file that opens Segue's own interface to its owner.
+def rules_for(
+    own: Iterable[PermissionRule], workspace: str, credential: str | None
+) -> tuple[PermissionRule, ...]:
+    """The rules of an agent: the default ones, its own, and those about the credential, which always hold.
 
-    Nobody reads or writes that, nor runs a command that names it, however the folder of it is spelled.
+    `credential` is the file that opens Segue's own interface to its owner. Nobody reads or writes that, nor
+    runs a command that names it, however the folder of it is spelled.
     """
     if credential is None:
-        return DEFAULT_RULES
+        return (*DEFAULT_RULES, *own)
     path = escape(_as_written(Tool.READ, credential, workspace))
     named = escape("/".join(credential.split("/")[-2:]))
     return (
         *DEFAULT_RULES,
+        *own,
         PermissionRule(tool=Tool.READ, pattern=path, action=Ruling.DENY),
         PermissionRule(tool=Tool.EDIT, pattern=path, action=Ruling.DENY),
         *(

@@ -138,7 +138,12 @@ def _home(variables: Mapping[str, str]) -> Path:
 
 def _sandbox(options: CodexOptions, rules: Sequence[PermissionRule]) -> dict[str, Any]:
     """The rules as far as the sandbox can carry them; the options have the last word."""
-    nothing = always(rules, Tool.EDIT) in (Ruling.DENY, Ruling.ASK)
+    # Codex cannot ask, so that is a refusal: refusing single files besides must not open the sandbox.
+    refusing = [
+        rule.model_copy(update={"action": Ruling.DENY}) if rule.action is Ruling.ASK else rule
+        for rule in rules
+    ]
+    nothing = always(refusing, Tool.EDIT) in (Ruling.DENY, Ruling.ASK)
     mode = options.sandbox or ("read-only" if nothing else "workspace-write")
     network = options.network if options.network is not None else always(rules, Tool.FETCH) is Ruling.ALLOW
     settings: dict[str, Any] = {"approval_policy": "never", "sandbox_mode": mode}
