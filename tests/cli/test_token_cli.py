@@ -85,6 +85,12 @@ def test_a_link_holds_its_code_behind_the_hash(segue: Segue, data: Path) -> None
         assert segue("token", "link", "--host", host).out.startswith(f"http://{shown}:8000/#")
 
 
+def test_a_link_needs_no_trust_in_the_project(segue: Segue, data: Path, project: Path) -> None:
+    (project / ".segue").mkdir()
+    (project / ".segue" / "segue.yaml").write_text("log_level: debug\n")
+    assert segue("token", "link").code == 0
+
+
 def test_a_credential_that_others_can_read_stops_the_server(segue: Segue, data: Path) -> None:
     segue("token", "header")
     (data / "credential").chmod(0o644)

@@ -113,7 +113,7 @@ def print_link(
     from segue.application.tokens import BROWSER_ROLES
     from segue.interfaces.cli.serve import url_of
 
-    settings = parts_of(context).settings(host=host, port=port)
+    settings = parts_of(context).own_settings(host=host, port=port)
     code = _with_tokens(context, lambda tokens: tokens.new_code(role or BROWSER_ROLES))
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # not bound to
     typer.echo(f"{url_of(shown, settings.port)}/#code={code}")
