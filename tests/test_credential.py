@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from segue.adapters.credential import LocalCredential, login_name
-from segue.adapters.storage.database import SqlDatabase
+from segue.adapters.storage.database import SqlDatabase, open_database
 from segue.application.tokens import Tokens, hash_of
 from segue.domain.errors import CredentialError, InvalidRequest, TokenRefused, UnknownName
 from segue.domain.tokens import TokenKind, read_expiry
@@ -130,8 +132,6 @@ async def test_the_credential_is_made_once_and_known_by_its_hash(
 
 
 async def test_a_data_folder_serves_several_databases(tokens: Tokens, path: Path, tmp_path: Path) -> None:
-    from segue.adapters.storage.database import open_database
-
     value = await tokens.local()
     other = await open_database(f"sqlite:///{tmp_path / 'other.db'}")
     try:
@@ -206,8 +206,37 @@ async def test_a_late_code_gives_nothing(tokens: Tokens, clock: Clock) -> None:
     assert await tokens.list(everything=True) == []
 
 
+@pytest.mark.all_agents
+async def test_a_code_gives_no_token_past_those_who_revoke(postgres_url: str, path: Path) -> None:
+    def somebody_waits(session: Session) -> bool:
+        return bool(session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
+
+    database = await open_database(postgres_url)
+    try:
+        tokens = Tokens(database=database, clock=Clock(), credential=LocalCredential(path), owner="mara")
+        code = await tokens.new_code()
+        async with asyncio.timeout(120), database.begin() as work:  # what `revoke` does, with a pause
+            assert await work.tokens.all() == []
+            exchange = asyncio.create_task(tokens.exchange(code))
+            while not exchange.done() and not await database.reader.run(somebody_waits):
+                pass
+            await work.tokens.drop_codes("mara")
+            await work.commit()
+        with pytest.raises(TokenRefused):
+            await exchange
+    finally:
+        await database.close()
+
+
+async def test_a_code_that_nobody_made_waits_for_no_writer(tokens: Tokens, database: SqlDatabase) -> None:
+    async with asyncio.timeout(120), database.begin() as work:
+        await work.tokens.all()
+        with pytest.raises(TokenRefused, match="used already"):
+            await tokens.exchange("segue_junk")
+
+
 @pytest.mark.parametrize(
-    ("text", "end"),
+    ("written", "end"),
     [
         ("30m", NOW + timedelta(minutes=30)),
         ("12h", NOW + timedelta(hours=12)),
@@ -216,11 +245,13 @@ async def test_a_late_code_gives_nothing(tokens: Tokens, clock: Clock) -> None:
         ("never", None),
     ],
 )
-def test_an_expiry_can_be_written_in_several_ways(text: str, end: datetime | None) -> None:
-    assert read_expiry(text, NOW) == end
+def test_an_expiry_can_be_written_in_several_ways(written: str, end: datetime | None) -> None:
+    assert read_expiry(written, NOW) == end
 
 
-@pytest.mark.parametrize("text", ["", "soon", "90", "-1d", "0d", "999999w", "2026-01-30", "2026-13-01"])
-def test_an_expiry_that_makes_no_sense_is_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    "written", ["", "soon", "90", "-1d", "0d", "999999w", "2026-01-30", "2026-13-01"]
+)
+def test_an_expiry_that_makes_no_sense_is_refused(written: str) -> None:
     with pytest.raises(InvalidRequest):
-        read_expiry(text, NOW)
+        read_expiry(written, NOW)

@@ -35,6 +35,9 @@ READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "sessions": lambda views: views.sessions(),
     "session": lambda views: views.session(1),
     "lineage": lambda views: views.lineage(1),
+    "token": lambda views: views.token("0" * 64),
+    "tokens": lambda views: views.tokens(),
+    "has_code": lambda views: views.has_code("0" * 64),
 }
 
 

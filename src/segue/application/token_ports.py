@@ -47,7 +47,10 @@ class TokenStore(Protocol):
         ...
 
     async def take_code(self, code_hash: str) -> LinkCode | None:
-        """Remove a code and give it: of all who ask, one gets it."""
+        """Remove a code and give it: of all who ask, one gets it.
+
+        Until the transaction ends, nobody else looks at tokens: who revokes them sees what the code gave.
+        """
         ...
 
     async def drop_codes(self, name: str) -> None:
@@ -64,6 +67,10 @@ class TokenReads(Protocol):
 
     async def tokens(self) -> list[Token]:
         """All tokens, oldest first."""
+        ...
+
+    async def has_code(self, code_hash: str) -> bool:
+        """Whether there is a code with this hash."""
         ...
 
 

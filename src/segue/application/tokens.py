@@ -29,6 +29,7 @@ _CODE_LIFETIME = timedelta(minutes=2)
 _BROWSER_LIFETIME = timedelta(hours=12)
 _LONGEST_VALUE = 200
 _SHOW_ONE = "show a token: Authorization: Bearer <token>; `segue token header` prints that line"
+_USED_LINK = "this link was used already or is too old; `segue token link` makes a new one"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,6 +143,9 @@ class Tokens:
     async def exchange(self, code: str) -> IssuedToken:
         """A token for a browser, for the code of a link; `TokenRefused` if it was used, or is too old."""
         now = self._clock.now()
+        # Anybody may ask: only who has a code gets as far as a transaction, which others wait for.
+        if not await self._database.views.has_code(hash_of(code)):
+            raise TokenRefused(_USED_LINK)
         async with self._database.begin() as work:
             found = await work.tokens.take_code(hash_of(code))
             issued = None
@@ -155,7 +159,7 @@ class Tokens:
                 )
             await work.commit()
         if issued is None:
-            raise TokenRefused("this link was used already or is too old; `segue token link` makes a new one")
+            raise TokenRefused(_USED_LINK)
         return issued
 
     async def _add_local(self, value: str) -> Token:

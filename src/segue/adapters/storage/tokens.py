@@ -67,6 +67,7 @@ class SqlTokens:
 
     async def take_code(self, code_hash: str) -> LinkCode | None:
         """Remove a code and give it."""
+        await self._take_turn()
         taken = delete(LinkCodeRow).where(LinkCodeRow.hash == code_hash).returning(LinkCodeRow)
         row = (await self._session.scalars(taken)).one_or_none()
         return None if row is None else read(LinkCode, row, roles=_read_roles(row.roles))
@@ -94,6 +95,10 @@ class TokenReading(ABC):
     async def tokens(self) -> list[Token]:
         """All tokens, oldest first."""
         return await self._read(lambda session: [_read_token(row) for row in session.scalars(_EVERY_TOKEN)])
+
+    async def has_code(self, code_hash: str) -> bool:
+        """Whether there is a code with this hash."""
+        return await self._read(lambda session: session.get(LinkCodeRow, code_hash) is not None)
 
 
 _EVERY_TOKEN = select(TokenRow).order_by(TokenRow.id)
