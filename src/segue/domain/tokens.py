@@ -15,6 +15,7 @@ PREFIX = "segue_"
 NEVER = "never"
 
 _LONGEST_NAME = 100
+_LONGEST_LIFE = timedelta(days=36525)
 _LIFETIME = re.compile(r"(\d{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -101,6 +102,8 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
         ) from error
     if end <= now:
         raise InvalidRequest(f'"{text}" is in the past: the token would not work')
+    if end - now > _LONGEST_LIFE:
+        raise InvalidRequest(f'"{text}" is more than 100 years away; give never instead')
     return end
 
 
