@@ -1,4 +1,4 @@
-"""Connections that never send a whole request: they are closed in time, and make room for others."""
+"""Connections that send no whole request or read no answer: they are closed in time, and make room."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ from typing import Any
 
 import pytest
 
-from segue.interfaces.api.server import Door, Server
+from segue.interfaces.api.server import Door, GuardedHttp, Server
 
 HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
 BODY = b"POST /body HTTP/1.1\r\nHost: here\r\nContent-Length: 5\r\n\r\nab"
+GET_LARGE = b"GET /large HTTP/1.1\r\nHost: here\r\n"
+LARGE = b"x" * 20_000_000
+"""More than the system holds for a client that does not read."""
 HANG = 1e6
 """Seconds that never pass in a test."""
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """`/stream` never ends; everything else is answered once its body is here."""
+    """`/stream` never ends, `/large` is large; everything else is answered once its body is here."""
+    if scope["path"] == "/large":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": LARGE})
+        return
     is_stream = scope["path"] == "/stream"
     while not is_stream and (await receive()).get("more_body"):
         pass
@@ -64,6 +71,16 @@ class Clients:
         client.writer.write(sent)
         return client
 
+    async def unread(self, sent: bytes = GET_LARGE + b"\r\n") -> tuple[Client, GuardedHttp]:
+        """A client that asks for something large and does not read it, and the server's side of it."""
+        known = set(self.door.waiting)
+        client = await self.open(sent)
+        while True:
+            for each in set(self.door.waiting) - known:
+                if each.transport.get_write_buffer_size():
+                    return client, each
+            await asyncio.sleep(0.01)
+
     async def close(self) -> None:
         """Close all connections."""
         for client in self._opened:
@@ -75,7 +92,8 @@ class Clients:
 @asynccontextmanager
 async def serving(**limits: Any) -> AsyncIterator[Clients]:
     """A server on a free port with these limits."""
-    door = Door(**({"connections": 100, "head_seconds": HANG, "body_seconds": HANG} | limits))
+    never = {"head_seconds": HANG, "body_seconds": HANG, "read_seconds": HANG}
+    door = Door(**({"connections": 100} | never | limits))
     listener = socket.create_server(("127.0.0.1", 0))
     server = Server(app, door)
     running = asyncio.create_task(server.serve(sockets=[listener]))
@@ -163,3 +181,49 @@ async def test_a_flood_leaves_room_for_a_request() -> None:
         latest = await clients.open(HEAD + b"\r\n")
         assert (await latest.answer()).startswith(b"HTTP/1.1 200 ")
         assert len(clients.door.waiting) <= 20
+
+
+@pytest.mark.parametrize("sent", [b"\r\n", b"\r\n" + 9 * (GET_LARGE + b"\r\n"), b"Connection: close\r\n\r\n"])
+async def test_who_does_not_read_is_cut_off(sent: bytes) -> None:
+    async with serving(read_seconds=1) as clients:
+        client, connection = await clients.unread(GET_LARGE + sent)
+        while connection in clients.door.waiting:  # noqa: ASYNC110  # until its time is over
+            await asyncio.sleep(0.01)
+        assert len(await client.rest()) < len(LARGE)
+
+
+async def test_who_reads_slowly_has_time_again_and_who_stops_has_not() -> None:
+    async with serving() as clients:
+        client, connection = await clients.unread()
+        for _ in range(3):
+            left = connection.transport.get_write_buffer_size()
+            while connection.transport.get_write_buffer_size() == left:
+                await client.reader.readexactly(10_000)
+            connection.end_wait()
+            assert connection in clients.door.waiting
+        left = -1
+        while left != (left := connection.transport.get_write_buffer_size()):
+            await asyncio.sleep(0.1)  # what was read makes room once more
+            connection.end_wait()
+        assert connection not in clients.door.waiting
+        assert len(await client.rest()) < len(LARGE)
+
+
+async def test_who_does_not_read_makes_room() -> None:
+    async with serving(connections=2) as clients:
+        first, _ = await clients.unread()
+        second, connection = await clients.unread()
+        latest = await clients.open(HEAD + b"\r\n")
+        assert (await latest.answer()).startswith(b"HTTP/1.1 200 ")
+        assert len(await first.rest()) < len(LARGE)
+        assert connection in clients.door.waiting
+        head = await second.reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_an_answer_that_is_read_arrives_whole() -> None:
+    async with serving(head_seconds=0.1, body_seconds=0.1) as clients:
+        client, _ = await clients.unread(GET_LARGE + b"Connection: close\r\n\r\n")
+        late = await clients.open()
+        await late.rest()  # as long as the limit is
+        assert LARGE in (await client.rest()).replace(b"\r\n", b"")

@@ -28,6 +28,13 @@ async def test_another_host_name_is_refused(segue: Segue) -> None:
     assert "evil.example" in response.json()["detail"]
 
 
+async def test_a_long_header_is_not_repeated(client: httpx.AsyncClient) -> None:
+    for name in ("Host", "Origin"):
+        response = await client.get("/pipelines", headers={name: 20_000 * "x"})
+        assert response.status_code == 403
+        assert len(response.content) < 1000
+
+
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000"])
 async def test_names_of_this_machine_are_answered_to(segue: Segue, host: str) -> None:
     async with client_of(segue, f"http://{host}") as client:

@@ -25,6 +25,8 @@ _NO_TOKEN = frozenset({EXCHANGE, "/mcp"})
 """Paths that need no token of ours; that of the agents' tools wants the token of an attempt."""
 _MOST_DIGITS = 18
 """A length with more is too large, and need not be made a number."""
+_MOST_SHOWN = 100
+"""Characters of a header that an answer repeats."""
 _HEARD_OUT_BYTES = 64_000_000
 _HEARD_OUT_SECONDS = 10.0
 
@@ -94,12 +96,14 @@ class Guard:
         host = headers.get("host", "")
         name = _name_of(f"//{host}")
         if self._loopback and not is_loopback(name):
-            return problem(403, f'this server answers on loopback only, not to the host name "{host}"')
+            return problem(
+                403, f'this server answers on loopback only, not to the host name "{_shown(host)}"'
+            )
         if host and not name:
-            return problem(403, f'"{host}" is no host name')
+            return problem(403, f'"{_shown(host)}" is no host name')
         origin = headers.get("origin")
         if origin is not None and not _is_page_of(origin, host):
-            return problem(403, f'requests from the web page "{origin}" are refused')
+            return problem(403, f'requests from the web page "{_shown(origin)}" are refused')
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > _MOST_DIGITS or int(length) > self._max_body_bytes:
             return problem(413, self._too_large())
@@ -171,6 +175,10 @@ async def _hear_out(headers: Headers, receive: Receive) -> None:
         async with asyncio.timeout(_HEARD_OUT_SECONDS):
             while (await receive()).get("more_body"):
                 pass
+
+
+def _shown(value: str) -> str:
+    return value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}..."
 
 
 def _name_of(url: str) -> str:

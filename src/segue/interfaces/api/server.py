@@ -1,15 +1,16 @@
 """The web server: uvicorn with limits on time and on the number of connections, so that nobody uses it up.
 
 Half of this process's file handles are for connections, the other half for agents, git and the database. A
-connection *waits* while its client has not sent a whole request. One that waits too long is closed; when
-there is no room for another connection, the one that has waited longest is closed. A connection whose
-request is being answered, live events above all, is never closed for another one.
+connection *waits* while its client has not sent a whole request, or does not read what it is sent. One that
+waits too long is closed; when there is no room for another connection, the one that has waited longest is
+closed. Any other connection, live events above all, is never closed for another one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +31,8 @@ _QUEUE = 1024
 """Connections that may wait to be accepted."""
 _ACCEPTED_AT_ONCE = 16
 """Few, so that those who must make room are gone before the next ones come in."""
+_SENT_AHEAD = 65_536
+"""Bytes that the system may hold for a client that does not read yet; few, so that reading shows soon."""
 _TOLD_EVERY_SECONDS = 10.0
 
 
@@ -43,6 +46,8 @@ class Door:
     """How long a client may take until the head of its request is here."""
     body_seconds: float = 60.0
     """How long it may then take to send the body."""
+    read_seconds: float = 30.0
+    """How long it may read nothing of what it is sent."""
     waiting: dict[GuardedHttp, None] = field(default_factory=dict)
     """The connections that wait for their client, longest first."""
     _told_at: float | None = None
@@ -65,16 +70,20 @@ class Door:
 
 
 class GuardedHttp(H11Protocol):
-    """A connection that is cut off when its client takes too long to send a request."""
+    """A connection that is cut off when its client takes too long to send a request, or does not read."""
 
     door: Door
     _limit: asyncio.TimerHandle | None = None
     _phase = ""
+    _unread = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Come in, or be refused."""
         has_room = self.door.make_room(len(self.connections))
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # writing is paused as long as anything is unread
+        if (connected := transport.get_extra_info("socket")) is not None:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SENT_AHEAD)
         if not has_room:
             self._refuse(503, "Service Unavailable", "too many connections; try again later")
         self._note_phase()
@@ -89,21 +98,48 @@ class GuardedHttp(H11Protocol):
         super().on_response_complete()
         self._note_phase()
 
+    def pause_writing(self) -> None:
+        """Wait until the client reads."""
+        super().pause_writing()
+        self._note_phase()
+
+    def resume_writing(self) -> None:
+        """Continue, now that it has read everything."""
+        super().resume_writing()
+        self._note_phase()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
         self._enter("closed", None)
         super().connection_lost(exc)
 
+    def end_wait(self) -> None:
+        """Cut off a client whose time is over; one that has read something has as much time again."""
+        if self._phase == "unread" and self.transport.get_write_buffer_size() < self._unread:
+            self._enter("", None)
+            self._note_phase()
+        else:
+            self.cut_off()
+
     def cut_off(self) -> None:
         """Close a connection that waits for its client."""
+        if self._phase == "unread":
+            self.transport.abort()  # closing would wait until the client has read it all
+            self._enter("closed", None)
+            return
         if self._phase == "body" and not self.cycle.response_started:
             self._refuse(408, "Request Timeout", "the request took too long to arrive")
-        self._enter("closed", None)
-        self.transport.close()
+        else:
+            self.transport.close()
+        self._note_phase()
 
     def _note_phase(self) -> None:
         cycle: RequestResponseCycle | None = self.cycle  # none before the first request
-        if self.transport.is_closing():
+        if self._phase == "closed":
+            return
+        if self.flow.write_paused:
+            self._enter("unread", self.door.read_seconds)
+        elif self.transport.is_closing():
             self._enter("closed", None)
         elif cycle is None or cycle.response_complete:
             self._enter("head", self.door.head_seconds)
@@ -117,13 +153,14 @@ class GuardedHttp(H11Protocol):
         if phase == self._phase:
             return
         self._phase = phase
+        self._unread = self.transport.get_write_buffer_size()
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
         self.door.waiting.pop(self, None)
         if seconds is not None:
             self.door.waiting[self] = None
-            self._limit = self.loop.call_later(seconds, self.cut_off)
+            self._limit = self.loop.call_later(seconds, self.end_wait)
 
     def _refuse(self, status: int, phrase: str, why: str) -> None:
         head = f"HTTP/1.1 {status} {phrase}\r\ncontent-type: text/plain\r\nconnection: close\r\n"
