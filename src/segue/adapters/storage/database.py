@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any
@@ -15,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from segue.adapters.storage.failures import explain_opening, translated
 from segue.adapters.storage.migrations import HEAD
+from segue.adapters.storage.postgres import connect_arguments, limit_reads
 from segue.adapters.storage.reader import THREADS, Reader
 from segue.adapters.storage.unit_of_work import SqlUnitOfWork
 from segue.adapters.storage.views import SqlViews
@@ -37,7 +39,9 @@ class SqlDatabase:
     def __init__(self, engine: AsyncEngine, *, readers: int) -> None:
         self._engine = engine
         self._write_turn = asyncio.Lock() if engine.dialect.name == "sqlite" else None
-        self.reader = Reader(_create_read_engine(engine.url, readers), threads=readers)
+        given_up = threading.Event()
+        read_engine = _create_read_engine(engine.url, readers, given_up)
+        self.reader = Reader(read_engine, threads=readers, given_up=given_up)
         self.views = SqlViews(self.reader)
         self.on_commit: Sequence[Callable[[], None]] = ()
         """Called after every commit of this process, so that readers can look again."""
@@ -102,8 +106,13 @@ def _create_engine(url: str) -> AsyncEngine:
         named = parsed.set(drivername=_DRIVERS[parsed.get_backend_name()])
         # A connection is a thread on SQLite and a process on PostgreSQL: keep a few, make none in a hurry.
         # These are for writers, who take turns on SQLite; reads have their own.
+        is_sqlite = named.get_backend_name() == "sqlite"
         engine = create_async_engine(
-            named, pool_size=8, max_overflow=0, pool_pre_ping=named.get_backend_name() != "sqlite"
+            named,
+            pool_size=8,
+            max_overflow=0,
+            pool_pre_ping=not is_sqlite,
+            connect_args={} if is_sqlite else connect_arguments(named),
         )
     except (ArgumentError, KeyError, ValueError) as error:
         shown = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
@@ -118,7 +127,7 @@ def _create_engine(url: str) -> AsyncEngine:
     return engine
 
 
-def _create_read_engine(url: URL, connections: int) -> Engine:
+def _create_read_engine(url: URL, connections: int, given_up: threading.Event) -> Engine:
     """The engine of reads: it cannot write, and each of its transactions sees one state of the records."""
     if url.get_backend_name() == "sqlite":
         # The driver that is awaited would change threads several times for each statement.
@@ -127,14 +136,17 @@ def _create_read_engine(url: URL, connections: int) -> Engine:
         event.listen(engine, "connect", _forbid_writing)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    return create_engine(
+    engine = create_engine(
         url,
         pool_size=connections,
         max_overflow=0,
         pool_pre_ping=True,
+        connect_args=connect_arguments(url),
         isolation_level="REPEATABLE READ",
         execution_options={"postgresql_readonly": True},
     )
+    limit_reads(engine, given_up)
+    return engine
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
