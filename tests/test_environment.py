@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,14 @@ WITHHELD = """
     TOKEN SECRET PASSWORD API_KEY MY_SECRETS_FILE ACME_API_KEY ACME_APIKEY acme_api_key Some_Password RAILS_MASTER_KEY
     DJANGO_SECRET_KEY JWT_PRIVATE_KEY SIGNING_KEY_PASSPHRASE ANSIBLE_VAULT_PASSWORD_FILE SMTP_PASS DEPLOY_KEY
     GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_CONFIG_PARAMETERS
+    DBPASS DB_PW DB_PASS_FILE MYSQLPASS SMTP_PWD DBPWD CREDS MY_CREDS MY_CRED API_TOKENS GITHUB_TOKENS KEYS SSH_KEYS
+    AUTHORIZATION AUTH_HEADER PROXY_AUTH_HEADERS BEARER GITHUB_APP_PEM KEY_PEM TLS_KEY_BASE64 TLS_KEY_FILE
+    SERVICE_ACCOUNT_JSON FIREBASE_SERVICE_ACCOUNT KUBE_CONFIG_DATA KUBECONFIG_BASE64 DOCKER_CONFIG SUPABASE_SERVICE_ROLE
+    AzureWebJobsStorage KAFKA_SASL_JAAS_CONFIG MNEMONIC SEED_PHRASE WALLET_RECOVERY_PHRASE TEAMS_HOOK_URL
+    DISCORD_WEBHOOK JDBC_URL CLICKHOUSE_URL ELASTICSEARCH_URL SMTP_URL EMAIL_URL PG_URL DB_CONN AIRFLOW_CONN_MINE
+    ConnectionStrings__Default KRB5CCNAME KRB5_CLIENT_KTNAME
+    PI_HOLE_PASSWORD SYNTHETIC_MONITORING_TOKEN TOGETHER_WE_STAND_SECRET NVIDIA_VPN_PASSWORD MORPH_DB_PASSWORD
+    GOOSE_DBSTRING GEMINI_API_SECRET MISTRAL_DB_PASSWORD POE_TOKEN KILO_TOKEN VENICE_DB_URL V0_TOKEN
     SEGUE_DATABASE_URL SEGUE_DATA_DIR SEGUE_SESSION SEGUE_MCP_TOKEN segue_anything
 """  # noqa: E501  # a table
 SEEN = """
@@ -49,7 +58,10 @@ SEEN = """
     VIRTUAL_ENV CONDA_PREFIX PYTHONPATH LD_PRELOAD LD_LIBRARY_PATH JAVA_HOME GOPATH CARGO_HOME NVM_DIR NODE_OPTIONS
     PIP_INDEX_URL UV_INDEX_URL npm_config_registry DOCKER_HOST MAKEFLAGS PKG_CONFIG_PATH TOKENIZERS_PARALLELISM
     GIT_SSH_COMMAND GIT_AUTHOR_NAME GIT_CONFIG_GLOBAL GITHUB_REPOSITORY GITHUB_ACTIONS MAX_MCP_OUTPUT_TOKENS
-    MAX_THINKING_TOKENS PGP_HOME KEYBOARD COMPASS PATTERN AUTHOR MONKEY
+    MAX_THINKING_TOKENS MAX_TOKENS MY_MAX_OUTPUT_TOKENS TOKENS_PER_MINUTE BYPASS SSH_CONNECTION SSH_TTY PYTHONHASHSEED
+    RANDOM_SEED AUTH_TYPE GPG_KEY_ID BASE_URL SERVICE_URL SQL_MODE MAIL HOOKS PEMBROKE OMP_NUM_THREADS PI_OFFLINE
+    NVIDIA_VISIBLE_DEVICES TOGETHER_API_KEY SYNTHETIC_API_KEY MORPH_API_KEY NVIDIA_API_KEY GOOSE_PROVIDER__API_KEY
+    PGP_HOME KEYBOARD COMPASS PATTERN AUTHOR MONKEY
     ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_MODEL CLAUDE_CODE_OAUTH_TOKEN
     CLAUDE_CODE_USE_BEDROCK CLAUDE_CONFIG_DIR AWS_BEARER_TOKEN_BEDROCK CODEX_HOME CODEX_API_KEY OPENAI_API_KEY
     OPENAI_BASE_URL GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GOOGLE_CLOUD_PROJECT
@@ -68,6 +80,29 @@ def test_a_credential_is_withheld_from_agents(name: str) -> None:
 @pytest.mark.parametrize("name", SEEN.split())
 def test_all_else_is_seen_by_agents(name: str) -> None:
     assert not is_withheld(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_seen"),
+    [
+        ("PIP_INDEX_URL", "https://me:swordfish@packages.example/simple", False),
+        ("UV_INDEX_URL", "https://packages.example/simple HTTPS://t0ken@packages.example/simple", False),
+        ("MY_PLACE", "redis://:swordfish@cache.example:6379/0", False),
+        ("MY_PLACE", "jdbc:postgresql://me:swordfish@db.example/shop", False),
+        ("PIP_INDEX_URL", "https://packages.example:8443/@scope/simple", True),
+        ("DOCKER_HOST", "ssh://me@builder.example", True),
+        ("GIT_REMOTE", "git@github.com:me/shop.git", True),
+        ("HTTPS_PROXY", "http://me:swordfish@proxy.example:3128", True),
+        ("npm_config_https_proxy", "http://me:swordfish@proxy.example:3128", True),
+        ("OPENAI_BASE_URL", "https://me:swordfish@models.example/v1", True),
+    ],
+)
+def test_an_address_with_a_password_inside_is_withheld_unless_it_leads_to_the_model(
+    name: str, value: str, is_seen: bool
+) -> None:
+    assert (name in agent_environment({name: value})) is is_seen
+    assert withheld_names({name: value}) == ([] if is_seen else [name])
+    assert agent_environment({name: value}, pass_env=[name]) == {name: value}
 
 
 def test_pass_env_takes_a_name_or_the_start_of_several() -> None:
@@ -104,7 +139,7 @@ def test_what_is_no_name_is_refused(text: str) -> None:
 
 
 def test_the_names_that_are_withheld_are_told_without_segues_own() -> None:
-    names = ["SSH_AUTH_SOCK", "PATH", "AWS_PROFILE", "SEGUE_DATA_DIR"]
+    names = dict.fromkeys(["SSH_AUTH_SOCK", "PATH", "AWS_PROFILE", "SEGUE_DATA_DIR"], "x")
     assert withheld_names(names) == ["AWS_PROFILE", "SSH_AUTH_SOCK"]
     assert withheld_names(names, ["AWS_*"]) == ["SSH_AUTH_SOCK"]
 
@@ -124,7 +159,7 @@ def test_the_names_that_are_withheld_are_told_without_segues_own() -> None:
 def test_a_model_behind_a_cloud_without_its_keys_is_told(
     given: dict[str, str], inherited: list[str], named: str
 ) -> None:
-    hint = cloud_hint(given, inherited)
+    hint = cloud_hint(given, dict.fromkeys(inherited, "x"))
     assert named in hint
     assert bool(hint) is bool(named)
 
@@ -133,8 +168,10 @@ def test_postgresqls_own_variables_are_known() -> None:
     assert postgres_variables({"PGPASSWORD": "x", "PGP_HOME": "y", "PATH": "z"}) == {"PGPASSWORD": "x"}
 
 
-def test_the_documentation_names_every_pattern() -> None:
+def test_the_documentation_names_every_pattern_and_no_other() -> None:
     page = (Path(__file__).parents[1] / "docs" / "agents.md").read_text(encoding="utf-8")
     section = page.partition("## What agents see of your environment")[2]
     every = (*environment.WITHHELD, *environment.MODEL_VARIABLES, *environment.BASICS)
     assert [name for name in every if f"`{name}`" not in section] == []
+    named = re.findall(r"`([A-Z0-9_*/]*\*[A-Z0-9_*/]*)`", section)
+    assert {*named} - {*every, "*", "SEGUE_*", "XDG_*"} == set()
