@@ -367,6 +367,8 @@ class TestOnceAndOnlyOnce:
         (folder / "go").touch()
         assert (await waiting).text == "finished\n"
         assert (folder / "runs").read_text() == "x\n"
+        pid = await read_pid(tmp_path / "sessions" / "command" / session / HELLO.id / "pid")
+        os.waitpid(pid, 0)  # its parent is not gone, as it would be if Segue had ended
 
     async def test_a_program_outlives_the_process_that_started_it(
         self, backend: CommandBackend, folder: Path, tmp_path: Path
@@ -506,9 +508,12 @@ class TestInAPipeline:
             async with asyncio.timeout(120):
                 while not (project / "runs").exists():  # noqa: ASYNC110  # another process
                     await asyncio.sleep(0.02)
+        [supervisor] = (tmp_path / "data" / "sessions").glob("*/command/*/*/pid")
+        pid = await read_pid(supervisor)
         (project / "go").touch()
         async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
             async with asyncio.timeout(120):
                 ended = await follow_to_end(segue, submitted.id)
         assert ended.status is PipelineStatus.DONE
         assert (project / "runs").read_text() == "x\n"
+        os.waitpid(pid, 0)  # its parent is not gone, as it would be if Segue had ended
