@@ -368,7 +368,7 @@ class TestOnceAndOnlyOnce:
         assert (await waiting).text == "finished\n"
         assert (folder / "runs").read_text() == "x\n"
         pid = await read_pid(tmp_path / "sessions" / "command" / session / HELLO.id / "pid")
-        os.waitpid(pid, 0)  # its parent is not gone, as it would be if Segue had ended
+        await asyncio.to_thread(os.waitpid, pid, 0)  # this process lives on, as no Segue does
 
     async def test_a_program_outlives_the_process_that_started_it(
         self, backend: CommandBackend, folder: Path, tmp_path: Path
@@ -516,4 +516,4 @@ class TestInAPipeline:
                 ended = await follow_to_end(segue, submitted.id)
         assert ended.status is PipelineStatus.DONE
         assert (project / "runs").read_text() == "x\n"
-        os.waitpid(pid, 0)  # its parent is not gone, as it would be if Segue had ended
+        await asyncio.to_thread(os.waitpid, pid, 0)  # this process lives on, as no Segue does

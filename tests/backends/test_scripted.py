@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,15 @@ def lives(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def wait_for_pid(path: Path) -> int:
+    """The pid that a command writes into a file, once it has."""
+    end = time.monotonic() + 120
+    while not (path.is_file() and path.read_text().endswith("\n")):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return int(path.read_text())
 
 
 class TestActions:
@@ -157,6 +167,19 @@ class TestActions:
         with pytest.raises(AgentFailed, match="aborted"):
             await backend.wait(session, HELLO.id)
         async with asyncio.timeout(120):
+            while lives(pid):  # noqa: ASYNC110  # another process
+                await asyncio.sleep(0.02)
+
+    async def test_an_abort_ends_a_command_that_is_starting_with_its_children(self, tmp_path: Path) -> None:
+        backend = ScriptedBackend({"developer": [{"run": ["sh", "-c", "sleep 600 & echo $! > pid; wait"]}]})
+        session = await backend.open(request(tmp_path))
+        before = {*psutil.Process().children()}
+        await backend.send(request(tmp_path), session, HELLO)
+        while {*psutil.Process().children()} == before:  # noqa: ASYNC110  # each turn of the loop counts
+            await asyncio.sleep(0)
+        pid = wait_for_pid(tmp_path / "pid")  # without a turn of the loop: asyncio is not done with the start
+        async with asyncio.timeout(120):
+            await backend.abort(session)
             while lives(pid):  # noqa: ASYNC110  # another process
                 await asyncio.sleep(0.02)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from segue.adapters.backends.process_group import run_in_group
 from segue.application.backends import (
     AgentBackend,
     Capabilities,
@@ -341,27 +341,10 @@ class _Player:
 
     async def _run(self, command: tuple[str, ...]) -> dict[str, Any]:
         try:
-            process = await retry_without_handles(
-                lambda: asyncio.create_subprocess_exec(
-                    *command,
-                    cwd=self._folder,
-                    env=agent_environment(os.environ),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.STDOUT,
-                    start_new_session=True,
-                )
-            )
+            self._exit_code, output = await run_in_group(command, self._folder, agent_environment(os.environ))
         except OSError as error:
             raise AgentFailed(f"it could not run {command[0]}: {error.strerror}") from error
-        try:
-            output, _ = await process.communicate()
-        except asyncio.CancelledError:
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-            raise
         self._output = output.decode("utf-8", "replace").strip()
-        self._exit_code = process.returncode or 0
         return {"exit_code": self._exit_code, "output": self._output[-2000:]}
 
 
