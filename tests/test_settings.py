@@ -182,6 +182,31 @@ def test_what_is_the_user_s_alone_is_never_taken_from_a_project(
     assert f"SEGUE_{name.upper()}" in sentence
 
 
+@pytest.mark.usefixtures("user_file")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "HOST: 0.0.0.0",
+        "Config_Dir: .segue/cfg",
+        "Allow_Rest_Commands: true",
+        "_env_prefix: X",
+        "_cli_parse_args: [x]",
+    ],
+)
+def test_a_setting_is_known_by_its_exact_name_alone(project_file: Path, project: Path, line: str) -> None:
+    """What is compared with the names that no project may set is what takes effect."""
+    write(project, f"mcp: off\n{line}\n")
+    key = line.partition(":")[0]
+    assert complaint(project).startswith(f'{project_file}:2: unknown setting "{key}". ')
+
+
+def test_the_user_s_own_file_is_as_strict(user_file: Path, project: Path) -> None:
+    user_file.write_text("Port: 1\n")
+    said = complaint(project)
+    assert said.startswith(f'{user_file}:1: unknown setting "Port". ')
+    assert said.endswith('Did you mean "port"?')
+
+
 @pytest.mark.parametrize("value", [1e12, float("nan"), float("inf"), -1, "long"])
 def test_what_stands_on_the_command_line_is_checked_too(
     project: Path, monkeypatch: pytest.MonkeyPatch, value: object

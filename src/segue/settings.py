@@ -194,7 +194,10 @@ def load_settings(
             return own
         theirs = _project_settings(project, config_dir)
         TrustStore(own.trust_file).check(project.content)
-        return _made([each for each in (users, theirs) if each], chosen) if theirs else own
+        if theirs is None:
+            return own
+        made = _made([each for each in (users, theirs) if each], chosen)
+        return made.model_copy(update={name: getattr(own, name) for name in NEVER_FROM_PROJECT})
     except (NotTrusted, UnsafeProject):
         raise
     except CatalogError as error:
@@ -218,6 +221,10 @@ def _made(sources: list[LocatedYaml], chosen: Mapping[str, Any]) -> Settings:
     merged: dict[str, Any] = {}
     origin: dict[str, LocatedYaml] = {}
     for source in sources:
+        for key in source.value:  # exactly: pydantic would take `HOST` for `host`
+            if key not in Settings.model_fields:
+                known = describe_known(str(key), Settings.model_fields)
+                raise SettingsError(f'{source.path}:{source.line((key,))}: unknown setting "{key}". {known}')
         merged |= _placed(source.value, source.path.parent)
         origin |= dict.fromkeys(source.value, source)
     try:
@@ -264,9 +271,6 @@ def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml], override
     if variable in os.environ:
         shown = "" if key in _SECRET else f"={os.environ[variable]!r}"
         return f"{variable}{shown} is wrong: {said}"
-    if first["type"] == "extra_forbidden":
-        message = f'unknown setting "{key}". {describe_known(key, Settings.model_fields)}'
-    else:
-        message = f'"{key}" is wrong: {said}'
+    message = f'"{key}" is wrong: {said}'
     source = origin.get(key)
     return f"{source.path}:{source.line((key,))}: {message}" if source else message
