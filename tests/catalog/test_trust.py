@@ -244,6 +244,21 @@ class TestWhileSegueRuns:
         with pytest.raises(NotTrusted):
             catalog.load(str(project))
 
+    @pytest.mark.parametrize("is_revoked", [True, False])
+    def test_a_file_that_cannot_be_read_does_not_bring_back_what_is_not_trusted(
+        self, project: Path, file: Path, store: TrustStore, catalog: YamlCatalog, *, is_revoked: bool
+    ) -> None:
+        store.trust(content_of(project))
+        good = catalog.load(str(project))
+        os.mkfifo(project / ".segue" / "pipe.yaml")
+        assert catalog.load(str(project)) is good
+        if is_revoked:
+            store.revoke(str(project))
+        else:
+            (project / "judge.sh").write_text("echo Bribed.\n")
+        with pytest.raises(CatalogError, match="not a regular file"):
+            catalog.load(str(project))
+
 
 def _trust(path: Path, number: int) -> None:
     TrustStore(path).trust(ProjectContent(folder=f"/{number}", files={"a": "b"}))

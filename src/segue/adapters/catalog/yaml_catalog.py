@@ -86,11 +86,9 @@ class YamlCatalog:
             state = _State(default, self._files(project))
         except UnsafeProject:
             raise
-        except NotTrusted as error:
-            if not self._may_serve(key):
-                raise
-            return self._keep_last_good(key, _State(default), error)
         except CatalogError as error:
+            if not self._is_trusted_still(key, error):
+                raise
             return self._keep_last_good(key, _State(default), error)
         good, bad = self._good.get(key), self._bad.get(key)
         if good and good.state == state:
@@ -152,23 +150,24 @@ class YamlCatalog:
             self._trust.check(project.content)
         return project
 
-    def _may_serve(self, key: Path | None) -> bool:
-        """True if a last good version is there that is still trusted, with the scripts that it names."""
+    def _is_trusted_still(self, key: Path | None, error: CatalogError) -> bool:
+        """True if the last good version may serve although the project as it is now cannot be used."""
         if (good := self._good.get(key)) is None or good.trusted is None:
-            return False
+            return not isinstance(error, NotTrusted)  # nothing of a project is in it
         try:
             self._trust.check(good.trusted)
         except NotTrusted:
             return False
-        return scripts_are_as_trusted(good.trusted)
+        return True
 
     def _keep_last_good(self, key: Path | None, state: _State, error: CatalogError) -> Catalog:
-        if key not in self._good:
+        good = self._good.get(key)
+        if good is None or (good.trusted is not None and not scripts_are_as_trusted(good.trusted)):
             raise error
         if key not in self._bad or self._bad[key][0] != state:
             log.warning("catalog_broken", error=str(error), using="the last good version")
         self._bad[key] = (state, error)
-        return self._good[key].catalog
+        return good.catalog
 
     def _files(self, project: Project | None) -> _Files:
         """Every file with its bytes, the later ones over the earlier."""
