@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import py_compile
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from segue.__main__ import LazyParts
-from segue.adapters.backends import BACKENDS, LoadedBackends, plugins
+from segue.adapters.backends import BACKENDS, LoadedBackends, backend_class, plugins
 from segue.domain.errors import BackendUnavailable
 from segue.interfaces.cli.app import run_cli
 from tests.cli.conftest import Ran
@@ -155,3 +157,16 @@ def test_the_page_names_every_back_end_and_every_method() -> None:
     assert len(methods) > 10
     for name in methods:
         assert re.search(rf"`{name}[`(]", PAGE), f"the page does not tell of {name}"
+
+
+def test_what_is_beside_the_source_of_a_module_is_not_run(packages: Path, tmp_path: Path) -> None:
+    """Bytecode that says of itself that it need not be compared with the source."""
+    source, marker, evil = packages / "my_wrong.py", tmp_path / "marker", tmp_path / "evil.py"
+    source.write_text("")
+    evil.write_text(f"open({str(marker)!r}, 'w')")
+    cached = importlib.util.cache_from_source(str(source))
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(evil), cfile=cached, invalidation_mode=unchecked)
+    with pytest.raises(BackendUnavailable, match="has no attribute 'End'"):
+        backend_class("my_wrong:End")
+    assert not marker.exists()

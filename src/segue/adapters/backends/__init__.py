@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel
 
@@ -43,7 +46,8 @@ def backend_class(name: str) -> type[AgentBackend]:
         raise UnknownName("back end", name, {*BACKENDS, *plugins()})
     module, _, attribute = place.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        with _without_cache() if ":" in name else nullcontext():
+            found = getattr(import_module(module), attribute)
     except _UNLOADABLE as error:
         raise BackendUnavailable(
             f'the back end "{name}" cannot be loaded from {place}: {_first_line(error)}; mend its dotted '
@@ -54,6 +58,18 @@ def backend_class(name: str) -> type[AgentBackend]:
     if missing := sorted(found.__abstractmethods__):
         raise BackendUnavailable(f'the back end "{name}" is wrong: {place} lacks {", ".join(missing)}')
     return found
+
+
+@contextmanager
+def _without_cache() -> Iterator[None]:
+    """Modules are imported from their source: a `.pyc` beside it is in no diff, and may hold anything."""
+    before = sys.pycache_prefix
+    with TemporaryDirectory() as nothing:
+        sys.pycache_prefix = nothing
+        try:
+            yield
+        finally:
+            sys.pycache_prefix = before
 
 
 def _first_line(error: BaseException) -> str:
