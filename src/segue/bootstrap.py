@@ -163,7 +163,7 @@ async def open_segue(
             database=database,
             catalog=catalog,
             workers=workers,
-            moves=_moves_of(settings, endings, documents),
+            moves=_moves_of(settings, catalog, endings, documents),
             clock=clock,
         )
         talking = Talking(
@@ -283,7 +283,7 @@ def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
     }
 
 
-def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> StepMoves:
+def _moves_of(settings: Settings, catalog: YamlCatalog, endings: Endings, documents: Documents) -> StepMoves:
     """What brings a step to its end."""
     from segue.adapters.tokens import counter_for
 
@@ -292,6 +292,7 @@ def _moves_of(settings: Settings, endings: Endings, documents: Documents) -> Ste
         endings=endings, tools_for=tools_for(settings), credential=str(settings.credential_file)
     )
     return StepMoves(
+        catalog=catalog,
         endings=endings,
         briefer=Briefer(counter_for=counter_for, budget=settings.briefing_budget, notation=notation),
         conversations=conversations,

@@ -201,6 +201,25 @@ def test_what_an_agent_wrote_and_a_merge_took_is_asked_for(
     assert not marker.exists()
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_branch_does_not_bring_scripts_that_were_not_trusted(
+    segue: Segue, clone: Path, marker: Path, *, is_new: bool
+) -> None:
+    script = (clone / "evil.sh").read_text()
+    git(clone, "checkout", "-qb", "pr")
+    (clone / "evil.sh").write_text(f"{script}echo worse\n")
+    git(clone, "commit", "-qam", "Worse")
+    git(clone, "checkout", "-q", "-")
+    if is_new:
+        git(clone, "rm", "-q", "evil.sh")
+        git(clone, "commit", "-qm", "No script")
+    assert segue("trust").code == 0
+    ran = segue("run", "work", "x", "--branch", "pr")
+    assert ran.code == 1
+    assert "the branch pr has other scripts than those that you trusted" in ran.out + ran.err
+    assert not marker.exists()
+
+
 @pytest.mark.parametrize(("answer", "code"), [("y\r", 0), ("\r", 2), ("n\r", 2), ("\x04", 2)])
 def test_in_a_terminal_it_is_asked_for(clone: Path, marker: Path, answer: str, code: int) -> None:
     with in_terminal(clone, "work", "x", command="run", columns=160) as terminal:

@@ -7,6 +7,7 @@ still holds. Order in every move: commit what is about to happen, act on the out
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from secrets import token_urlsafe
 from uuid import uuid4
@@ -20,10 +21,11 @@ from segue.application.briefings import Briefer
 from segue.application.conversations import Conversation, Conversations, LimitReached
 from segue.application.endings import Endings
 from segue.application.file_handles import is_shortage
+from segue.application.ports import CatalogSource
 from segue.application.step_handover import StepHandover
 from segue.application.workspaces import WorkspaceRequest
 from segue.domain.audit import AuditKind
-from segue.domain.errors import AgentFailed, BackendError, RepositoryError, SessionLost
+from segue.domain.errors import AgentFailed, BackendError, CatalogError, RepositoryError, SessionLost
 from segue.domain.limits import HandoffLimits
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Lease, Pipeline, StepStatus
 
@@ -33,9 +35,10 @@ log = structlog.get_logger()
 class StepMoves:
     """Brings steps to their end: done, or failed with a reason that a person understands."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # called in one place, which knows all of it
         self,
         *,
+        catalog: CatalogSource,
         endings: Endings,
         briefer: Briefer,
         conversations: Conversations,
@@ -44,6 +47,7 @@ class StepMoves:
         handoff_limits: HandoffLimits | None,
     ) -> None:
         self.endings = endings
+        self._catalog = catalog
         self._briefer = briefer
         self._conversations = conversations
         self._acceptance = acceptance
@@ -72,7 +76,7 @@ class StepMoves:
                     )
                     return
                 await self.endings.lose(lease, step_id, str(error))
-            except (BackendError, RepositoryError) as error:
+            except (BackendError, RepositoryError, CatalogError) as error:
                 if is_shortage(error) and not isinstance(error, AgentFailed):
                     raise  # the turn is repeated, from what the records say
                 await self.endings.fail(lease, step_id, str(error))
@@ -112,6 +116,11 @@ class StepMoves:
             return None
         if step.status is StepStatus.RUNNING:
             return await self._mark_again(pipeline, step_id)
+        if step.order_index == 0:  # later, scripts may differ by the work of the agents
+            place = pipeline.workspace
+            await asyncio.to_thread(
+                self._catalog.check_copy, pipeline.working_dir, place.path, place.branch or pipeline.branch
+            )
         mark = await self._workspaces.mark(pipeline.workspace)
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(lease)

@@ -88,7 +88,9 @@ class UnsafeProject(CatalogError):
 class NotTrusted(CatalogError):
     """A project's `.segue/` was never trusted, or has changed since."""
 
-    def __init__(self, content: ProjectContent, changed: tuple[str, ...] | None) -> None:
+    def __init__(
+        self, content: ProjectContent, changed: tuple[str, ...] | None, *, branch: str | None = None
+    ) -> None:
         self.content, self.changed = content, changed
         """`changed` is none if the folder was never trusted."""
         folder = content.folder if content.folder.isprintable() else ascii(content.folder)
@@ -96,6 +98,11 @@ class NotTrusted(CatalogError):
         remedy = f"read it, then run `segue trust {shlex.quote(folder)}`"
         if changed is None:
             super().__init__(f"{folder} is not trusted, and its .segue/ can run programs ({names}): {remedy}")
+        elif branch is not None:
+            super().__init__(
+                f"the branch {branch} has other scripts than those that you trusted in {folder} ({names}): "
+                f"commit those that you trusted, or check the branch out in {folder} and {remedy}"
+            )
         else:
             super().__init__(f"{folder} has changed since it was trusted ({names}): {remedy}")
 
