@@ -62,7 +62,14 @@ class TestWhatItCovers:
             "agents: {a: {options: {actions: [{say: x}, {run: [sh, run.sh]}]}}}",
             "agents: {a: {options: {when: {hello: [{run: [./run.sh]}]}}}}",
             "templates: {t: {checks: ['sh run.sh -q']}}",
-            "templates: {t: {checks: ['echo > log.txt ./run.sh']}}",
+            "templates: {t: {checks: ['sh -e > log.txt ./run.sh']}}",
+            """templates: {t: {checks: ["A=' >' ./run.sh ''"]}}""",
+            """templates: {t: {checks: ["xargs -I '>' sh run.sh"]}}""",
+            "templates: {t: {checks: ['true && X=1 timeout 5 bash -eu run.sh']}}",
+            "templates: {t: {checks: ['cat log | sh < run.sh']}}",
+            "templates: {t: {checks: ['uv run --with foo run.sh', 'awk -f run.sh']}}",
+            "templates: {t: {checks: ['python -u -W ignore run.sh tests']}}",
+            'templates: {t: {checks: ["true\\nsh run.sh"]}}',
             "templates: {t: {checks: ['echo > run.sh; sh run.sh']}}",
             "templates: {t: {checks: ['echo > \"$(./run.sh)\"']}}",
             "templates: {t: {steps: [{agent: a, checks: [./run.sh]}]}}",
@@ -77,9 +84,78 @@ class TestWhatItCovers:
         assert sorted(found.files) == [".segue/a.yaml", "run.sh"]
         assert any("run.sh" in line for line in found.commands)
 
+    @pytest.mark.parametrize(
+        ("check", "script"),
+        [
+            ("cd tools && sh go.sh", "tools/go.sh"),
+            ("python -m tools.go -q", "tools/go.py"),
+            ("./link/../go.sh", "tools/go.sh"),
+            ("pytest tools/run", "tools/run"),
+        ],
+    )
+    def test_the_file_that_runs_is_the_one_that_is_covered(
+        self, project: Path, check: str, script: str
+    ) -> None:
+        (project / ".segue").mkdir()
+        (project / "tools" / "deep").mkdir(parents=True)
+        for name in ("go.sh", "go.py", "run"):
+            (project / "tools" / name).write_text("")
+        (project / "tools" / "run").chmod(0o755)
+        (project / "go.sh").write_text("")
+        (project / "link").symlink_to("tools/deep")
+        (project / ".segue" / "a.yaml").write_text(json.dumps({"templates": {"t": {"checks": [check]}}}))
+        assert script in content_of(project).files
+
+    @pytest.mark.parametrize(
+        "check",
+        [
+            "pytest -q tests/test_a.py",
+            "python -m pytest tests/test_a.py --junitxml=out.xml",
+            "uv run pytest tests/test_a.py | tee out.xml",
+            "ruff check 'tests/test_a.py' && cat < out.xml > tests/test_a.py",
+        ],
+    )
+    def test_a_file_that_a_program_only_reads_may_change(self, project: Path, check: str) -> None:
+        (project / ".segue").mkdir()
+        (project / "tests").mkdir()
+        (project / "tests" / "test_a.py").write_text("")
+        (project / "out.xml").write_text("")
+        (project / ".segue" / "a.yaml").write_text(json.dumps({"templates": {"t": {"checks": [check]}}}))
+        assert sorted(content_of(project).files) == [".segue/a.yaml"]
+
+    def test_an_option_of_a_back_end_of_its_own_may_be_called_anything(self, project: Path) -> None:
+        (project / ".segue").mkdir()
+        for name in ("one.sh", "two.sh", "three.sh"):
+            (project / name).write_text("")
+        (project / ".segue" / "segue.yaml").write_text(
+            "backend: mine.back:End\nbackend_options: {'mine.back:End': {password: one.sh}}\n"
+        )
+        (project / ".segue" / "a.yaml").write_text(
+            "agents: {a: {options: {system: two.sh}}, b: {backend: scripted, options: {system: no.sh}},"
+            " c: {backend: 'x:Y', options: {when: {x: three.sh}}}}"
+        )
+        found = sorted(content_of(project).files)
+        assert found == [".segue/a.yaml", ".segue/segue.yaml", "one.sh", "three.sh", "two.sh"]
+
+    @pytest.mark.parametrize("path", ["./bin:/usr/bin", "/usr/bin:", "~/bin"])
+    def test_a_search_path_with_relative_folders_is_an_error(self, project: Path, path: str) -> None:
+        (project / ".segue").mkdir()
+        options = {"command": "cat", "set_env": {"PATH": path}}
+        (project / ".segue" / "a.yaml").write_text(json.dumps({"agents": {"a": {"options": options}}}))
+        with pytest.raises(CatalogError, match=r'a\.yaml:1: "PATH" .* absolute'):
+            read_project(project)
+
+    @pytest.mark.parametrize("check", ["w " * 49_000, "x" * 200_000])
+    def test_a_command_without_end_is_an_error(self, project: Path, check: str) -> None:
+        (project / ".segue").mkdir()
+        checks = [check + str(number) for number in range(3)]
+        (project / ".segue" / "a.yaml").write_text(json.dumps({"templates": {"t": {"checks": checks}}}))
+        with pytest.raises(CatalogError, match=r"too many words|more than 100000 characters"):
+            read_project(project)
+
     def test_settings_name_scripts_and_modules_too(self, project: Path) -> None:
         (project / ".segue").mkdir()
-        for name in ("run.sh", "own/__init__.py", "own/back.py"):
+        for name in ("run.sh", "own/__init__.py", "own/back.py", "own/back.abi3.so"):
             (project / name).parent.mkdir(exist_ok=True)
             (project / name).write_text("")
         (project / ".segue" / "segue.yaml").write_text(
@@ -88,6 +164,7 @@ class TestWhatItCovers:
         assert sorted(content_of(project).files) == [
             ".segue/segue.yaml",
             "own/__init__.py",
+            "own/back.abi3.so",
             "own/back.py",
             "run.sh",
         ]

@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from io import BufferedReader
 from pathlib import Path
 
-from segue.adapters.catalog.commands import find_commands
+from segue.adapters.catalog.commands import NamedCommand, find_commands
 from segue.adapters.catalog.positions import LocatedYaml
-from segue.domain.errors import CatalogError, UnsafeProject
+from segue.adapters.catalog.project_files import check_inside, check_safe, digest, leads_out, opened
+from segue.adapters.catalog.scripts import ScriptSearch
+from segue.domain.errors import CatalogError
 from segue.domain.trust import PROJECT_FOLDER, SETTINGS_FILE, ProjectContent, is_configuration
 
-_MOST_BYTES = 5_000_000
+_MOST_BYTES = 1_000_000
 """Of one settings or catalog file."""
-_LONGEST_PATH = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,25 +74,29 @@ def read_project(working_dir: Path) -> Project | None:
     documents = {path: _read_document(path, root) for path in yaml_files(folder)}
     if not documents:
         return None
-    _check_inside(folder, root)
-    _check_safe(folder, _stat(folder))
+    check_inside(folder, root)
+    check_safe(folder, _stat(folder))
     files = {
         str(path.relative_to(root)): hashlib.sha256(text).hexdigest() for path, text in documents.items()
     }
-    bases = dict.fromkeys((root, working_dir.expanduser().resolve(), folder, _here()))
-    commands: list[str] = []
-    for path, text in documents.items():
-        try:
-            source = read_yaml(path, text)
-        except CatalogError:  # it runs nothing as it is; whoever uses it will say what is wrong
-            continue
-        for command in find_commands(source):
-            commands.append(command.show(source))
-            files |= dict(_scripts(command.words(), root, bases))
-    links = (f"{name} -> {os.path.realpath(root / name)}" for name in files if _leads_out(root / name, root))
-    content = ProjectContent(folder=str(root), files=files, commands=(*commands, *links))
+    bases = (root, working_dir.expanduser().resolve(), folder, _here())
+    search = ScriptSearch(root, bases)
+    shown = [line for source, command in _commands(documents) for line in command.show(source)]
+    files |= _find_scripts(documents, search)
+    links = (f"{name} -> {os.path.realpath(root / name)}" for name in files if leads_out(root / name, root))
+    content = ProjectContent(folder=str(root), files=files, commands=(*shown, *links))
     _check_text(content)
     return Project(content=content, documents=documents)
+
+
+def read_copy(working_dir: Path, copy: Path) -> ProjectContent | None:
+    """The scripts that the project around a folder would run in a copy of this folder, as in a worktree."""
+    if (project := read_project(working_dir)) is None:
+        return None
+    root = Path(project.content.folder)
+    top = Path(os.path.normpath(copy / os.path.relpath(root, working_dir.resolve())))
+    search = ScriptSearch(Path(os.path.realpath(top)), (top, copy, top / PROJECT_FOLDER))
+    return ProjectContent(folder=str(root), files=_find_scripts(project.documents, search))
 
 
 def yaml_files(folder: Path) -> list[Path]:
@@ -121,62 +125,38 @@ def read_bytes(path: Path) -> bytes:
 def scripts_are_as_trusted(content: ProjectContent) -> bool:
     """True if no script has changed since this content was read."""
     root = Path(content.folder)
-    scripts = {name: digest for name, digest in content.files.items() if not is_configuration(name)}
-    return all(
-        _digest(root / name, root) == digest for name, digest in scripts.items() if (root / name).is_file()
-    )
+    scripts = {name: each for name, each in content.files.items() if not is_configuration(name)}
+    return all(digest(root / name, root) == each for name, each in scripts.items() if (root / name).is_file())
 
 
 def _read_document(path: Path, root: Path) -> bytes:
-    _check_inside(path, root)
-    with _opened(path) as file:
+    check_inside(path, root)
+    with opened(path) as file:
         text = file.read(_MOST_BYTES + 1)
     if len(text) > _MOST_BYTES:
         raise CatalogError(f"{path} has more than {_MOST_BYTES} bytes")
     return text
 
 
-def _scripts(words: Iterable[str], root: Path, bases: Iterable[Path]) -> Iterator[tuple[str, str]]:
-    """Name and digest of the files inside the project that words name."""
-    for word in dict.fromkeys(words):
-        if not word or len(word) > _LONGEST_PATH:
-            continue
-        for base in bases:
-            path = Path(os.path.normpath(base / os.path.expanduser(word)))  # noqa: PTH111  # raises nothing
-            if os.path.isfile(path):  # noqa: PTH113  # false for what is not a path at all
-                inside = path if path.is_relative_to(root) else path.resolve()
-                if inside.is_relative_to(root):
-                    name = str(inside.relative_to(root))
-                    if not is_configuration(name):
-                        yield name, _digest(inside, root)
+def _commands(documents: Mapping[Path, bytes]) -> Iterable[tuple[LocatedYaml, NamedCommand]]:
+    sources = []
+    for path, text in documents.items():
+        with suppress(CatalogError):  # it runs nothing as it is; whoever uses it will say what is wrong
+            sources.append(read_yaml(path, text))
+    settings: Mapping[str, object] = next(
+        (each.value for each in sources if each.path.name == SETTINGS_FILE), {}
+    )
+    for source in sources:
+        for command in find_commands(source, settings.get("backend")):
+            command.check(source)
+            yield source, command
 
 
-def _digest(path: Path, root: Path) -> str:
-    """The SHA-256 of a script; of a link to a program outside of the project, of where it leads."""
-    with _opened(path) as file:
-        if _leads_out(path, root):  # as the interpreter of a virtual environment does
-            return hashlib.sha256(os.fsencode(f"-> {path.resolve()}")).hexdigest()
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    """A regular file that nobody but the user and root can change."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        found = os.fstat(number)
-        if not stat.S_ISREG(found.st_mode):
-            os.close(number)
-            raise CatalogError(f"cannot read {path}: it is not a regular file")
-        with os.fdopen(number, "rb") as file:
-            _check_safe(path, found)
-            yield file
-    except OSError as error:
-        raise CatalogError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _leads_out(path: Path, root: Path) -> bool:
-    return not path.resolve().is_relative_to(root)
+def _find_scripts(documents: Mapping[Path, bytes], search: ScriptSearch) -> Mapping[str, str]:
+    """Name -> digest of the files inside the project that its commands run."""
+    for _, command in _commands(documents):
+        command.search(search)
+    return {name: each for name, each in search.found.items() if not is_configuration(name)}
 
 
 def _check_text(content: ProjectContent) -> None:
@@ -185,24 +165,6 @@ def _check_text(content: ProjectContent) -> None:
             name.encode()
         except UnicodeEncodeError as error:
             raise CatalogError(f"{name!a} is not UTF-8 text: rename it") from error
-
-
-def _check_inside(path: Path, root: Path) -> None:
-    if _leads_out(path, root):
-        raise UnsafeProject(
-            f"{path} is a symbolic link that leads out of the project, to {path.resolve()}: put the file "
-            "itself there, or remove it"
-        )
-
-
-def _check_safe(path: Path, found: os.stat_result) -> None:
-    if found.st_uid not in (0, os.geteuid()):
-        raise UnsafeProject(
-            f"{path} belongs to another user (id {found.st_uid}), who could run programs as you. If you know "
-            f"it to be yours: sudo chown {os.geteuid()} {path}"
-        )
-    if found.st_mode & stat.S_IWOTH:
-        raise UnsafeProject(f"every user of this machine can write {path}: run chmod o-w {path}")
 
 
 def _stat(path: Path) -> os.stat_result:

@@ -34,6 +34,13 @@ class TrustStore:
         if changed := found.changes(content.files):
             raise NotTrusted(content, changed)
 
+    def check_scripts(self, scripts: ProjectContent, branch: str | None) -> None:
+        """`NotTrusted` unless these scripts are among those that were trusted in their folder."""
+        if (found := self._read().get(scripts.folder)) is None:
+            raise NotTrusted(scripts, None)
+        if changed := sorted(name for name, each in scripts.files.items() if found.files.get(name) != each):
+            raise NotTrusted(scripts, tuple(changed), branch=branch)
+
     def trust(self, content: ProjectContent) -> None:
         """Trust a folder with this content; what it had before is trusted no longer."""
         with self._changing() as records:

@@ -15,6 +15,7 @@ from segue.adapters.catalog.project import (
     Project,
     find_project,
     read_bytes,
+    read_copy,
     read_project,
     read_yaml,
     scripts_are_as_trusted,
@@ -103,6 +104,11 @@ class YamlCatalog:
         self._good[key] = _Good(state, catalog, project.content if project else None)
         self._bad.pop(key, None)
         return catalog
+
+    def check_copy(self, working_dir: str, copy: str, branch: str | None) -> None:
+        """`NotTrusted` if a script that the project runs is another one in a copy of the folder."""
+        if (scripts := read_copy(Path(working_dir), Path(copy))) is not None:
+            self._trust.check_scripts(scripts, branch)
 
     def problem(self, working_dir: str | None = None) -> str | None:
         """What is wrong with the files now, or none."""
