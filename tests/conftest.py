@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs PostgreSQL is left to `./do test all`."""
     for item in items:
         if {"postgres", "postgres_url"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.all_agents)
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def migrated_postgres(postgres: str) -> Iterator[str]:
         yield "migrated"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.all_agents)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database of this test alone, of either kind: empty, or with its tables if the test has it opened."""
     migrated = "database" in request.fixturenames

@@ -200,7 +200,7 @@ def main(arguments: Sequence[str]) -> int:
         if code := call([python, "-m", "tests.agents.programs", "install", agents]):
             return code
         suite = Suite(
-            launcher=[python, "-m", "tests.loopback"], options=[] if every else ["-m", "not all_agents"]
+            launcher=[python, "-m", "tests.loopback"], options=[] if every else ["-m", "not thorough"]
         )
         return run_suite(suite, [["-n", WORKERS, *given]], rerun=rerun, check=check)
 

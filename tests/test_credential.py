@@ -206,7 +206,7 @@ async def test_a_late_code_gives_nothing(tokens: Tokens, clock: Clock) -> None:
     assert await tokens.list(everything=True) == []
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 async def test_a_code_gives_no_token_past_those_who_revoke(postgres_url: str, path: Path) -> None:
     def somebody_waits(session: Session) -> bool:
         return bool(session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))

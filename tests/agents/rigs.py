@@ -30,7 +30,7 @@ ALWAYS = ("opencode", "acp-opencode")
 def every_rig(always: tuple[str, ...] = ALWAYS) -> list[Any]:
     """All rigs as parameters of a test."""
     return [
-        pytest.param(name, marks=() if name in always else pytest.mark.all_agents, id=name) for name in MAKERS
+        pytest.param(name, marks=() if name in always else pytest.mark.thorough, id=name) for name in MAKERS
     ]
 
 

@@ -82,9 +82,7 @@ def model() -> Iterator[ScriptedModel]:
 
 def of(*names: str) -> pytest.MarkDecorator:
     """The test with each of these agents; all but the first are only there when all agents are."""
-    marked = [
-        pytest.param(name, marks=() if name == "opencode" else pytest.mark.all_agents) for name in names
-    ]
+    marked = [pytest.param(name, marks=() if name == "opencode" else pytest.mark.thorough) for name in names]
     return pytest.mark.parametrize("agent", marked)
 
 
@@ -293,7 +291,7 @@ async def test_an_error_of_the_model_is_one_sentence(backend: AcpBackend, rig: R
 
 
 @of("claude", "codex")  # the error table has the others
-@pytest.mark.all_agents
+@pytest.mark.thorough
 async def test_an_error_that_is_tried_again_for_a_minute_is_one_sentence(
     backend: AcpBackend, rig: Rig, workspace: Path
 ) -> None:
@@ -301,7 +299,7 @@ async def test_an_error_that_is_tried_again_for_a_minute_is_one_sentence(
 
 
 @of("claude", "codex")  # the error table has the others
-@pytest.mark.all_agents
+@pytest.mark.thorough
 async def test_a_model_that_is_not_there_is_one_sentence(
     backend: AcpBackend, agent: str, workspace: Path, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ RULES = [{"tool": "shell", "pattern": "cat *", "action": "ask"}]
 
 
 @pytest.mark.parametrize(
-    "name", ["opencode", pytest.param("claude_code", marks=pytest.mark.all_agents)], ids=str
+    "name", ["opencode", pytest.param("claude_code", marks=pytest.mark.thorough)], ids=str
 )
 @pytest.mark.parametrize("approve", [True, False], ids=["approved", "rejected"])
 async def test_a_question_waits_for_a_person(tmp_path: Path, name: str, approve: bool) -> None:

@@ -25,7 +25,7 @@ from tests.agents import rig_claude_code
 from tests.agents.native_cases import NativeCases, of, options, run
 from tests.agents.rig import Rig
 
-pytestmark = pytest.mark.all_agents
+pytestmark = pytest.mark.thorough
 
 ASK = (*DEFAULT_RULES, PermissionRule(tool=Tool.SHELL, pattern="*", action=Ruling.ASK))
 

@@ -17,7 +17,7 @@ from tests.agents import rig_codex
 from tests.agents.native_cases import NativeCases, of, options, run
 from tests.agents.rig import Rig
 
-pytestmark = pytest.mark.all_agents
+pytestmark = pytest.mark.thorough
 
 
 class TestCodex(NativeCases):

@@ -43,14 +43,14 @@ def test_opencode_is_the_pinned_version() -> None:
     assert run(programs.need("opencode"), "--version").strip() == pinned_program("opencode").version
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "said"), [("claude", "2.1.325"), ("codex", "0.166.0"), ("goose", "1.34.0")])
 def test_every_agent_program_runs_without_node(name: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert said in run(programs.need(name), "--version")
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["claude-agent-acp", "codex-acp"])
 def test_every_protocol_program_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")

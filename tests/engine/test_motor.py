@@ -67,7 +67,7 @@ async def test_it_does_not_wait_for_what_others_do_in_threads(tmp_path: Path) ->
     assert logs == []  # else it says that it waited in vain
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 async def test_it_ends_without_its_database() -> None:
     begun = asyncio.Event()
 

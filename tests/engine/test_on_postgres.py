@@ -68,7 +68,7 @@ async def test_a_pipeline_survives_that_every_connection_is_cut(
     }
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 @pytest.mark.parametrize("ends_meanwhile", [True, False], ids=["its agent ends meanwhile", "it does not"])
 def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, ends_meanwhile: bool) -> None:
     agent = tmp_path / "agent.sh"

@@ -12,7 +12,7 @@ import pytest
 from segue.adapters.git import changes, collect_evidence
 from tests.git.repositories import commit, lines, new_repository, write
 
-pytestmark = pytest.mark.all_agents
+pytestmark = pytest.mark.thorough
 
 MEASURE = """
 import json, resource, sys

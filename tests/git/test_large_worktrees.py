@@ -11,7 +11,7 @@ import pytest
 
 from tests.git.repositories import commit, new_repository
 
-pytestmark = pytest.mark.all_agents
+pytestmark = pytest.mark.thorough
 
 MEASURE = """
 import asyncio, json, resource, sys

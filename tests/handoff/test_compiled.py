@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 WHERE = "import segue.domain.handoff.reading.extraction as it; print(it.__file__)"
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 @pytest.mark.timeout(1200)
 def test_the_compiled_reading_passes_all_tests_of_handoffs() -> None:
@@ -24,7 +24,7 @@ def test_the_compiled_reading_passes_all_tests_of_handoffs() -> None:
     used = run(sys.executable, "-c", WHERE, env=env)
     assert used.startswith(made)
     assert not used.endswith(".py")
-    plain = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not all_agents")
+    plain = ("-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not thorough")
     run(sys.executable, "-m", "pytest", *plain, "tests/handoff", env=env)
 
 

@@ -38,7 +38,7 @@ print(f"{read - begin:.3f} {checked - read:.3f} {briefed - checked:.3f} {peak} {
 _ALIASES = '"outcome: &a done\\nblockers: &b [*a,*a]\\nnext: &c [" + "*b," * (size // 3) + "*b]\\n"'
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "made_by",
     [

@@ -23,7 +23,7 @@ from tests.sessions.scripts import failed
 
 SUMMARY = "<summary>The sign in calc.py is wrong.</summary>"
 OLD = "[[look]] Why is add wrong? THESE-ARE-OLD-WORDS"
-RIGS = ["opencode", pytest.param("claude_code", marks=pytest.mark.all_agents)]
+RIGS = ["opencode", pytest.param("claude_code", marks=pytest.mark.thorough)]
 every_rig = pytest.mark.parametrize("name", RIGS)
 
 

@@ -45,7 +45,7 @@ ASKED = "Write a page and mend add. The page must hold one line."
 PAIRS = [
     pytest.param(source, target, id=f"{source}-{target}")
     if source == target == "opencode"
-    else pytest.param(source, target, id=f"{source}-{target}", marks=pytest.mark.all_agents)
+    else pytest.param(source, target, id=f"{source}-{target}", marks=pytest.mark.thorough)
     for target, source in product(TOOLS, TOOLS)
 ]
 

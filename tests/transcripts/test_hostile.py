@@ -262,7 +262,7 @@ def grown_by(tool: str, tmp_path: Path, megabytes: int) -> int:
     return int(grown)
 
 
-@pytest.mark.all_agents
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("tool", "megabytes"),
     [

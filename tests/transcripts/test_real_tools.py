@@ -12,7 +12,7 @@ from segue.domain.transcripts import ToolCall, summarise
 from segue.testing import ScriptedModel, say, script, shell, turn, write
 from tests.transcripts.tools_at_home import TOOLS, make_home
 
-pytestmark = pytest.mark.all_agents
+pytestmark = pytest.mark.thorough
 
 PLAN = script(
     {
