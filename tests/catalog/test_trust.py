@@ -193,6 +193,11 @@ class TestWhatItCovers:
         (project / ".segue" / "tasks").mkdir(parents=True)
         (project / ".segue" / "tasks" / "a.yaml").write_text("task: x")
         assert read_project(project) is None
+        nested = project / "nested"
+        (nested / ".segue").mkdir(parents=True)
+        (project / ".segue" / "a.yaml").write_text("agents: {}\n")
+        assert content_of(nested).folder == str(project), "an empty folder hides nothing"
+        (project / ".segue" / "a.yaml").unlink()
         assert catalog.load(str(project)) == catalog.load()
 
     def test_a_script_seen_from_a_folder_of_the_project_is_covered_as_well(

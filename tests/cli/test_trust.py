@@ -177,6 +177,37 @@ def test_init_writes_through_no_link(segue: Segue, project: Path, tmp_path: Path
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_init_writes_through_no_link_of_the_folder(segue: Segue, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (project / ".segue").symlink_to(tmp_path / "out")
+    ran = segue("init", str(project))
+    assert (ran.code, "is a symbolic link" in ran.err) == (2, True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_what_is_shown_is_all_that_it_does_each_on_its_own_line(segue: Segue, project: Path) -> None:
+    folder = project / ".segue"
+    folder.mkdir()
+    (folder / "segue.yaml").write_text("step_timeout: 7\n")
+    (folder / "a\n  fake.yaml").write_text(
+        "agents:\n  developer: {permissions: [{tool: '*', action: allow}]}\n"
+        "templates:\n  t:\n    checks:\n      - pytest\n      - ruff check\n"
+    )
+    shown = segue("trust", str(project)).err.splitlines()
+    assert "  fake.yaml" not in shown
+    assert r"  '.segue/a\n  fake.yaml'" in shown
+    assert [line.partition("templates.")[2] for line in shown if "templates." in line] == [
+        "t.checks': pytest",
+        "t.checks': ruff check",
+    ]
+    for text in (
+        "agents.developer': takes the place of the built-in",
+        '"action": "allow"',
+        "step_timeout: 7",
+    ):
+        assert any(text in line for line in shown), text
+
+
 def test_what_an_agent_wrote_and_a_merge_took_is_asked_for(
     segue: Segue, clone: Path, marker: Path, tmp_path: Path
 ) -> None:
@@ -229,6 +260,19 @@ def test_in_a_terminal_it_is_asked_for(clone: Path, marker: Path, answer: str, c
         assert terminal.ends() == code
         assert marker.exists() == (code == 0)
         assert "Traceback" not in terminal.screen
+
+
+@pytest.mark.parametrize(("options", "answer", "code"), [((), "n\r", 2), ((), "y\r", 0), (("--yes",), "", 0)])
+def test_trust_itself_asks_in_a_terminal_after_it_has_shown_what(
+    segue: Segue, clone: Path, options: tuple[str, ...], answer: str, code: int
+) -> None:
+    with in_terminal(clone, *options, command="trust", columns=160) as terminal:
+        if answer:
+            terminal.sees("catalog.yaml:2: agents.evil.options.command: ./evil.sh", "Trust it? [y/N]")
+            assert json.loads(segue("trust", "--list", "--json").out) == []
+            terminal.type(answer)
+        assert terminal.ends() == code
+    assert len(json.loads(segue("trust", "--list", "--json").out)) == (code == 0)
 
 
 class TestOtherUsers:

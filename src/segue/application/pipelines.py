@@ -72,7 +72,7 @@ class Pipelines:
 
     async def submit(self, wanted: Submission) -> Pipeline:
         """Save a run and begin it, or leave it pending while all places are taken."""
-        new = self._check(wanted)
+        new = await asyncio.to_thread(self._check, wanted)
         place = await self._workspaces.check(new.working_dir, new.branch, new.workspace_choice)
         async with self._database.begin() as work:
             if wanted.idempotency_key and (old := await work.pipelines.find_by_key(wanted.idempotency_key)):
@@ -118,6 +118,8 @@ class Pipelines:
                 )
             if pipeline.worker_id is not None:
                 raise IllegalMove(f"pipeline {pipeline_id} is being run by another Segue; watch it instead")
+            folder = pipeline.working_dir
+            await asyncio.to_thread(self._catalog.check_copy, folder, folder, None)
             lease = await work.pipelines.lease(pipeline_id, self._workers.me)
             await work.audit.add(AuditKind.PIPELINE_RESUMED, self._clock.now(), pipeline_id=pipeline_id)
             await work.commit()

@@ -36,7 +36,7 @@ class CatalogSource(Protocol):
         """The present catalog for a project folder; the last good one if a file is broken now."""
 
     def check_copy(self, working_dir: str, copy: str, branch: str | None) -> None:
-        """`NotTrusted` if a script that the project runs is another one in a copy of the folder."""
+        """`NotTrusted` unless the project is trusted, and its scripts as they are in a copy of the folder."""
 
     def problem(self, working_dir: str | None = None) -> str | None:
         """What is wrong with the files now, or none."""

@@ -30,6 +30,7 @@ from segue.domain.catalog import AUTO, AgentProfile
 from segue.domain.errors import (
     BackendError,
     BackendUnavailable,
+    CatalogError,
     IllegalMove,
     InvalidRequest,
     NothingToHandOff,
@@ -95,7 +96,7 @@ class Sessions:
     ) -> SessionDetail:
         """Begin a session with an agent profile, or with a back end as it is; `auto` is the default one."""
         folder = _folder(working_dir)
-        name, profile = self.profile(who, folder)
+        name, profile = await asyncio.to_thread(self.profile, who, folder)
         backend_name, backend = self._talking.backends.get(profile.backend, name)
         new = NewSession(
             name=name,
@@ -155,6 +156,7 @@ class Sessions:
             raise InvalidRequest("there is nothing to say: the message is empty")
         if message_id is not None and not 0 < len(message_id) <= _LONGEST_ID:
             raise InvalidRequest(f"a message id has 1 to {_LONGEST_ID} characters")
+        await self._trusted(session_id)
         said = await self._saying.say(session_id, text, message_id or uuid4().hex, on_event)
         answer = Answer(session_id=session_id, message_id=said.message_id, reply=said.reply or "")
         automatic = self.policy.auto_handoff if auto_handoff is None else auto_handoff
@@ -170,7 +172,7 @@ class Sessions:
     async def resume(self, session_id: int) -> SessionDetail:
         """Make a session usable again that an earlier process opened, or that has handed over."""
         async with self._saying.turn(session_id):
-            await self._talking.join(await self._saying.open_one(session_id))
+            await self._talking.join(await self._trusted(session_id))
         return await self.show(session_id)
 
     async def end(self, session_id: int) -> SessionDetail:
@@ -225,7 +227,7 @@ class Sessions:
 
         `NothingToHandOff` if too little was said. Cancelling the caller, or `cancel`, undoes what was begun.
         """
-        known, session = _known(reason), await self._saying.open_one(session_id)
+        known, session = _known(reason), await self._trusted(session_id)
         if in_place and (to is not None or focus.strip() or edit is not None):
             raise InvalidRequest(
                 "in place nobody else goes on, and the back end sums up by itself: leave out the successor, "
@@ -233,7 +235,7 @@ class Sessions:
             )
         name, profile, model = session.name, session.profile, session.model
         if to is not None:
-            name, profile = self.profile(to, session.working_dir)
+            name, profile = await asyncio.to_thread(self.profile, to, session.working_dir)
             model = profile.model
         wanted = Wanted(
             reason=known,
@@ -263,7 +265,11 @@ class Sessions:
         while (reason := await self._reached(answer.session_id)) is not None:
             if self.is_handing_off(answer.session_id):
                 break  # somebody asked for it already
-            session = await self._saying.open_one(answer.session_id)
+            try:
+                session = await self._trusted(answer.session_id)
+            except CatalogError as error:
+                failed = HandoffFailed(session_id=answer.session_id, why=str(error))
+                return replace(answer, handoffs=(*answer.handoffs, failed))
             wanted = Wanted(
                 reason=reason,
                 name=session.name,
@@ -325,6 +331,13 @@ class Sessions:
             except BackendError as error:
                 return HandoffFailed(session_id=session_id, why=str(error))
             return Compacted(session_id=session_id)
+
+    async def _trusted(self, session_id: int) -> Session:
+        """A session that has not ended, in a project that is trusted with the scripts that it has now."""
+        session = await self._saying.open_one(session_id)
+        folder = session.working_dir
+        await asyncio.to_thread(self._catalog.check_copy, folder, folder, None)
+        return session
 
     async def _guarded(self, session_id: int) -> Session:
         """The session, if enough was said in it: the one place that decides."""

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from segue.domain.trust import ProjectContent
+from segue.domain.trust import ProjectContent, one_line
 
 _MOST_NAMES = 10
 
@@ -93,7 +93,7 @@ class NotTrusted(CatalogError):
     ) -> None:
         self.content, self.changed = content, changed
         """`changed` is none if the folder was never trusted."""
-        folder = content.folder if content.folder.isprintable() else ascii(content.folder)
+        folder = one_line(content.folder)
         names = _enumerate(content.files if changed is None else changed)
         remedy = f"read it, then run `segue trust {shlex.quote(folder)}`"
         if changed is None:
@@ -163,6 +163,6 @@ def describe_known(name: str, known: Iterable[str]) -> str:
 
 def _enumerate(names: Iterable[str]) -> str:
     """File names for a sentence: printable, and not too many."""
-    shown = [name if name.isprintable() else ascii(name) for name in sorted(names)]
+    shown = [one_line(name) for name in sorted(names)]
     more = len(shown) - _MOST_NAMES
     return ", ".join(shown[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -22,6 +22,8 @@ class ProjectContent:
     """Path below the folder -> SHA-256: settings, catalog files, and the scripts that they name."""
     commands: tuple[str, ...] = ()
     """What the files would run or hand to a program, each with where it is written."""
+    changes: tuple[str, ...] = ()
+    """What they set or replace without naming a program: permissions, built-in entries, settings."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +40,11 @@ class TrustedProject:
         differ = {name for name, content in files.items() if self.files.get(name) != content}
         gone = {name for name in self.files if is_configuration(name) and name not in files}
         return tuple(sorted(differ | gone))
+
+
+def one_line(name: str) -> str:
+    """A name as one line: one with control characters in it must not look like several."""
+    return name if name.isprintable() else ascii(name)
 
 
 def is_configuration(name: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from segue.adapters.catalog.positions import Loc, LocatedYaml
 from segue.adapters.catalog.scripts import ScriptSearch
 from segue.domain.catalog import AUTO
+from segue.domain.trust import SETTINGS_FILE, one_line
 
 _OPTIONS = ("options", "backend_options")
 _TEXT = frozenset({"append_system_prompt", "description", "password", "system", "system_prompt_additions"})
@@ -33,9 +34,7 @@ class NamedCommand:
 
     def show(self, source: LocatedYaml) -> list[str]:
         """A line for a person for each command: where it is written, and what it says."""
-        name = ".".join(str(part) for part in self.loc)
-        place = f"{source.path.parent.name}/{source.path.name}"
-        return [f"{place}:{source.line(loc)}: {name}: {_shown(each)}" for loc, each in self._each()]
+        return [f"{_place(source, self.loc, source.line(loc))}: {_shown(each)}" for loc, each in self._each()]
 
     def check(self, source: LocatedYaml) -> None:
         """An error for a search path with folders that depend on where a program is started."""
@@ -82,6 +81,28 @@ def find_commands(source: LocatedYaml, default_backend: object = None) -> list[N
     `default_backend` is that of agents which name none.
     """
     return list(_find(source.value, (), default_backend))
+
+
+def find_changes(source: LocatedYaml, builtin: Mapping[str, Any]) -> list[str]:
+    """Lines for a person: permissions of agents, entries in the place of built-in ones, and settings."""
+    if source.path.name == SETTINGS_FILE:
+        kept = {name: each for name, each in source.value.items() if name not in ("backend_options",)}
+        return [f"{_place(source, (name,))}: {_shown(each)}" for name, each in kept.items()]
+    lines = []
+    for kind in ("agents", "templates"):
+        entries = source.value.get(kind)
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            if name in builtin.get(kind, {}):
+                lines.append(f"{_place(source, (kind, name))}: takes the place of the built-in one")
+            if isinstance(entry, dict) and (permissions := entry.get("permissions")):
+                lines.append(f"{_place(source, (kind, name, 'permissions'))}: {_shown(permissions)}")
+    return lines
+
+
+def _place(source: LocatedYaml, loc: Loc, line: int | None = None) -> str:
+    """Where something is written, on one line."""
+    name = ".".join(str(part) for part in loc)
+    return one_line(f"{source.path.parent.name}/{source.path.name}:{line or source.line(loc)}: {name}")
 
 
 def _find(value: Any, loc: Loc, backend: object) -> Iterator[NamedCommand]:

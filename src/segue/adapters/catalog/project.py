@@ -9,15 +9,18 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files as resources
 from pathlib import Path
 
-from segue.adapters.catalog.commands import NamedCommand, find_commands
+from segue.adapters.catalog.commands import NamedCommand, find_changes, find_commands
 from segue.adapters.catalog.positions import LocatedYaml
 from segue.adapters.catalog.project_files import check_inside, check_safe, digest, leads_out, opened
 from segue.adapters.catalog.scripts import ScriptSearch
 from segue.domain.errors import CatalogError
-from segue.domain.trust import PROJECT_FOLDER, SETTINGS_FILE, ProjectContent, is_configuration
+from segue.domain.trust import PROJECT_FOLDER, SETTINGS_FILE, ProjectContent, is_configuration, one_line
 
+BUILTIN = Path(str(resources("segue.adapters.catalog") / "builtin.yaml"))
+"""The catalog that comes with Segue."""
 _MOST_BYTES = 1_000_000
 """Of one settings or catalog file."""
 
@@ -43,19 +46,19 @@ class Project:
 
 
 def find_project(start: Path) -> Path | None:
-    """The `.segue` folder of the project around a folder, or none.
+    """The `.segue` folder with YAML files of the project around a folder, or none.
 
     The one in the folder itself is found even if it is another user's, who is refused later; above it, the
     search ends at the user's home and at the first folder of another user, such as /tmp.
     """
     resolved = start.expanduser().resolve()
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111  # raises nothing where there is none
-    if (resolved / PROJECT_FOLDER).is_dir():
+    if _configures(resolved / PROJECT_FOLDER):
         return resolved / PROJECT_FOLDER
     for folder in (resolved, *resolved.parents):
         if not _is_own(folder):
             return None
-        if _is_own(folder / PROJECT_FOLDER):
+        if _is_own(folder / PROJECT_FOLDER) and _configures(folder / PROJECT_FOLDER):
             return folder / PROJECT_FOLDER
         if folder == home:
             return None
@@ -83,20 +86,24 @@ def read_project(working_dir: Path) -> Project | None:
     search = ScriptSearch(root, bases)
     shown = [line for source, command in _commands(documents) for line in command.show(source)]
     files |= _find_scripts(documents, search)
-    links = (f"{name} -> {os.path.realpath(root / name)}" for name in files if leads_out(root / name, root))
-    content = ProjectContent(folder=str(root), files=files, commands=(*shown, *links))
+    links = (
+        one_line(f"{name} -> {os.path.realpath(root / name)}")
+        for name in files
+        if leads_out(root / name, root)
+    )
+    builtin = read_yaml(BUILTIN, read_bytes(BUILTIN)).value
+    changes = tuple(line for source in _sources(documents) for line in find_changes(source, builtin))
+    content = ProjectContent(folder=str(root), files=files, commands=(*shown, *links), changes=changes)
     _check_text(content)
     return Project(content=content, documents=documents)
 
 
-def read_copy(working_dir: Path, copy: Path) -> ProjectContent | None:
-    """The scripts that the project around a folder would run in a copy of this folder, as in a worktree."""
-    if (project := read_project(working_dir)) is None:
-        return None
+def scripts_in_copy(project: Project, working_dir: Path, copy: Path) -> Mapping[str, str]:
+    """The scripts that a project would run in a copy of one of its folders, as in a worktree."""
     root = Path(project.content.folder)
     top = Path(os.path.normpath(copy / os.path.relpath(root, working_dir.resolve())))
     search = ScriptSearch(Path(os.path.realpath(top)), (top, copy, top / PROJECT_FOLDER))
-    return ProjectContent(folder=str(root), files=_find_scripts(project.documents, search))
+    return _find_scripts(project.documents, search)
 
 
 def yaml_files(folder: Path) -> list[Path]:
@@ -138,11 +145,16 @@ def _read_document(path: Path, root: Path) -> bytes:
     return text
 
 
-def _commands(documents: Mapping[Path, bytes]) -> Iterable[tuple[LocatedYaml, NamedCommand]]:
+def _sources(documents: Mapping[Path, bytes]) -> list[LocatedYaml]:
     sources = []
     for path, text in documents.items():
         with suppress(CatalogError):  # it runs nothing as it is; whoever uses it will say what is wrong
             sources.append(read_yaml(path, text))
+    return sources
+
+
+def _commands(documents: Mapping[Path, bytes]) -> Iterable[tuple[LocatedYaml, NamedCommand]]:
+    sources = _sources(documents)
     settings: Mapping[str, object] = next(
         (each.value for each in sources if each.path.name == SETTINGS_FILE), {}
     )
@@ -180,6 +192,14 @@ def _is_own(folder: Path) -> bool:
         found = folder.stat()
         return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
     return False
+
+
+def _configures(folder: Path) -> bool:
+    """True for a folder with YAML files, and for one that cannot be read, which is an error later."""
+    try:
+        return bool(yaml_files(folder))
+    except CatalogError:
+        return True
 
 
 def _here() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,12 +34,12 @@ class TrustStore:
         if changed := found.changes(content.files):
             raise NotTrusted(content, changed)
 
-    def check_scripts(self, scripts: ProjectContent, branch: str | None) -> None:
-        """`NotTrusted` unless these scripts are among those that were trusted in their folder."""
-        if (found := self._read().get(scripts.folder)) is None:
-            raise NotTrusted(scripts, None)
-        if changed := sorted(name for name, each in scripts.files.items() if found.files.get(name) != each):
-            raise NotTrusted(scripts, tuple(changed), branch=branch)
+    def check_scripts(self, content: ProjectContent, scripts: Mapping[str, str], branch: str | None) -> None:
+        """`NotTrusted` unless the folder is trusted, and these scripts (name -> SHA-256) are."""
+        if (found := self._read().get(content.folder)) is None:
+            raise NotTrusted(content, None)
+        if changed := sorted(name for name, each in scripts.items() if found.files.get(name) != each):
+            raise NotTrusted(content, tuple(changed), branch=branch)
 
     def trust(self, content: ProjectContent) -> None:
         """Trust a folder with this content; what it had before is trusted no longer."""

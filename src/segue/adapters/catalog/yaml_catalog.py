@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -12,13 +11,14 @@ from pydantic import BaseModel, ValidationError
 
 from segue.adapters.catalog.positions import Loc, LocatedYaml
 from segue.adapters.catalog.project import (
+    BUILTIN,
     Project,
     find_project,
     read_bytes,
-    read_copy,
     read_project,
     read_yaml,
     scripts_are_as_trusted,
+    scripts_in_copy,
     yaml_files,
 )
 from segue.adapters.catalog.trust_store import TrustStore
@@ -106,9 +106,11 @@ class YamlCatalog:
         return catalog
 
     def check_copy(self, working_dir: str, copy: str, branch: str | None) -> None:
-        """`NotTrusted` if a script that the project runs is another one in a copy of the folder."""
-        if (scripts := read_copy(Path(working_dir), Path(copy))) is not None:
-            self._trust.check_scripts(scripts, branch)
+        """`NotTrusted` unless the project is trusted, and its scripts as they are in a copy of the folder."""
+        folder = Path(working_dir)
+        if (project := read_project(folder)) is not None:
+            scripts = scripts_in_copy(project, folder, Path(copy))
+            self._trust.check_scripts(project.content, scripts, branch)
 
     def problem(self, working_dir: str | None = None) -> str | None:
         """What is wrong with the files now, or none."""
@@ -177,9 +179,8 @@ class YamlCatalog:
 
     def _files(self, project: Project | None) -> _Files:
         """Every file with its bytes, the later ones over the earlier."""
-        builtin = Path(str(files("segue.adapters.catalog") / "builtin.yaml"))
         own = [path for path in yaml_files(self._user_dir) if path.name != SETTINGS_FILE]
-        read = [(path, read_bytes(path)) for path in (builtin, *own)]
+        read = [(path, read_bytes(path)) for path in (BUILTIN, *own)]
         return (*read, *(project.catalog if project else ()))
 
     def _read(self, state: _State) -> Catalog:

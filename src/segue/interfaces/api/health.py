@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,9 +48,9 @@ class Health(Status):
 async def get_health(
     segue: SegueDep, caller: CallerIfAny, request: Request, response: Response
 ) -> Health | Status:
-    """Whether Segue is well; with a token, also what it is made of."""
+    """Whether Segue is well; with a token, also whether the catalog is, and what Segue is made of."""
     try:
-        health = await _look(segue, request.app.state.version)
+        health = await _look(segue, request.app.state.version, with_catalog=caller is not None)
     except StorageError:
         if caller is not None:
             raise
@@ -58,9 +59,11 @@ async def get_health(
     return health if caller is not None else Status(status=health.status)
 
 
-async def _look(segue: Segue, version: str) -> Health:
+async def _look(segue: Segue, version: str, *, with_catalog: bool) -> Health:
+    """Reading the catalog takes time: nobody without a token may ask for it."""
     await segue.views.last_entry_id()
-    problem, shortage = segue.catalog.problem("."), recent_shortage()
+    problem = await asyncio.to_thread(segue.catalog.problem, ".") if with_catalog else None
+    shortage = recent_shortage()
     return Health(
         status="ok" if problem is None and shortage is None and segue.workers.is_beating() else "degraded",
         version=version,

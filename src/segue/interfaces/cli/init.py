@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from segue.domain.errors import SegueError
+from segue.domain.errors import SegueError, UnsafeProject
 from segue.domain.trust import ProjectContent, is_configuration
 from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
 
@@ -85,6 +85,8 @@ def init(
     parts = parts_of(context)
     settings = parts.own_settings()
     folder = directory / ".segue"
+    if folder.is_symlink():
+        raise UnsafeProject(f"{folder} is a symbolic link: remove it, or make it a folder")
     if folder.exists():
         parts.project_content(directory)  # refuses what leads out of the project
     files = {folder / "segue.yaml": _SETTINGS, folder / "catalog.yaml": _CATALOG}

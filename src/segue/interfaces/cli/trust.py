@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segue.domain.errors import InvalidRequest, NotTrusted
+from segue.domain.trust import one_line
 from segue.interfaces.cli.parts import Parts, parts_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def trust(
     ] = Path(),
     show_list: Annotated[bool, typer.Option("--list", help="Show the folders that are trusted.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Trust the folder no longer.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, in a terminal either.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON.")] = False,
 ) -> None:
     """Trust a project's .segue/ as it is now.
@@ -39,24 +41,31 @@ def trust(
     elif revoke:
         _revoke(parts, folder)
     else:
-        _trust(parts, folder)
+        _trust(parts, folder, yes=yes)
 
 
 def offer_trust(parts: Parts, error: NotTrusted) -> bool:
     """Show what is not trusted and ask the person at the terminal; true if it is trusted now."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _is_terminal():
         return False
     _show(error.content, error.changed)
-    try:
-        agreed = typer.confirm("Trust it?", default=False, err=True)
-    except typer.Abort:
-        agreed = False
-    if agreed:
+    if agreed := _ask():
         parts.trust(parts.own_settings()).trust(error.content)
     return agreed
 
 
-def _trust(parts: Parts, folder: Path) -> None:
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask() -> bool:
+    try:
+        return typer.confirm("Trust it?", default=False, err=True)
+    except typer.Abort:
+        return False
+
+
+def _trust(parts: Parts, folder: Path, *, yes: bool) -> None:
     if not folder.is_dir():
         raise InvalidRequest(f"{folder} is not a folder")
     content = parts.project_content(folder)
@@ -67,10 +76,13 @@ def _trust(parts: Parts, folder: Path) -> None:
     store = parts.trust(parts.own_settings())
     try:
         store.check(content)
-        changed = None
     except NotTrusted as error:
-        changed = error.changed
-    _show(content, changed)
+        _show(content, error.changed)
+        if _is_terminal() and not yes and not _ask():
+            typer.echo("not trusted: nothing of it is used", err=True)
+            raise typer.Exit(2) from None
+    else:
+        _show(content, None)
     store.trust(content)
     typer.echo(f"trusted: {_printable(content.folder)}")
 
@@ -101,18 +113,22 @@ def _list(parts: Parts, *, as_json: bool) -> None:
 
 def _show(content: ProjectContent, changed: tuple[str, ...] | None) -> None:
     """What is in question, on standard error: it must not get into `--json`."""
+    folder = one_line(content.folder)
     if changed is None:
-        lines = [f"The project {content.folder} configures Segue with:"]
+        lines = [f"The project {folder} configures Segue with:"]
     else:
-        lines = [f"The project {content.folder} has changed since you trusted it:"]
-        lines += [f"  {name}{'' if name in content.files else ' (gone)'}" for name in changed]
+        lines = [f"The project {folder} has changed since you trusted it:"]
+        lines += [f"  {one_line(name)}{'' if name in content.files else ' (gone)'}" for name in changed]
         lines += ["It configures Segue with:"]
-    lines += [f"  {name}" for name in sorted(content.files)]
+    lines += [f"  {one_line(name)}" for name in sorted(content.files)]
     if content.commands:
         lines += ["They run, or hand to programs that run as you:"]
         lines += ["  " + line.rstrip().replace("\n", "\n      ") for line in content.commands]
     else:
         lines += ["They name no programs of their own."]
+    if content.changes:
+        lines += ["They set or replace:"]
+        lines += ["  " + line.rstrip().replace("\n", "\n      ") for line in content.changes]
     for line in lines:
         typer.echo(_printable(line), err=True)
 
