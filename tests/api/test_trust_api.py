@@ -35,27 +35,6 @@ async def test_a_folder_of_an_untrusted_project_is_refused(
     assert (await client.post(path, json=wanted)).status_code != 403
 
 
-async def test_a_session_that_is_open_asks_for_trust_again(
-    client: httpx.AsyncClient, repository: Path
-) -> None:
-    script = repository / "judge.sh"
-    script.write_text("echo Fine.\n")
-    (repository / ".segue").mkdir()
-    (repository / ".segue" / "catalog.yaml").write_text(
-        "templates: {t: {checks: ['sh judge.sh'], steps: [{agent: qa}]}}\n"
-    )
-    trust_project(repository, data_dir=repository.parent / "data")
-    begun = await client.post("/sessions", json={"agent": "developer", "working_dir": str(repository)})
-    assert begun.status_code == 201, begun.text
-    place = f"/sessions/{begun.json()['id']}"
-    assert (await client.post(f"{place}/messages", json={"text": "x"})).status_code == 201
-    script.write_text("echo Bribed.\n")
-    for path, body in (("messages", {"text": "y"}), ("handoff", {})):
-        refused = await client.post(f"{place}/{path}", json=body)
-        assert refused.status_code == 403, (path, refused.text)
-        assert "(judge.sh)" in refused.json()["detail"]
-
-
 async def test_without_a_token_health_does_not_read_the_catalog(
     client: httpx.AsyncClient, repository: Path
 ) -> None:
