@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from segue.adapters.catalog.trust_store import TrustStore
 from segue.application.app import Segue
 from segue.application.backends import Said, SessionEvent
 from segue.domain.errors import (
@@ -14,6 +15,7 @@ from segue.domain.errors import (
     BackendUnavailable,
     IllegalMove,
     InvalidRequest,
+    NotTrusted,
     SessionLost,
     SessionNotFound,
     UnknownName,
@@ -42,6 +44,19 @@ async def test_a_session_answers_and_keeps_what_was_said(segue: Segue, repositor
     ]
     assert shown.messages == 2
     assert shown.parent_id is None
+
+
+async def test_an_open_session_asks_for_trust_again(segue: Segue, repository: Path, tmp_path: Path) -> None:
+    session = await segue.sessions.start("helper")
+    await segue.sessions.say(session.id, "Hi.")
+    assert TrustStore(tmp_path / "data" / "trust.json").revoke(str(repository.resolve()))
+    for act in (
+        segue.sessions.say(session.id, "Hi."),
+        segue.sessions.resume(session.id),
+        segue.sessions.hand_off(session.id, reason="shift_end"),
+    ):
+        with pytest.raises(NotTrusted):
+            await act
 
 
 async def test_the_same_message_id_is_said_once(segue: Segue, backend: ScriptedBackend) -> None:
