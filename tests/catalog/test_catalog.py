@@ -328,12 +328,14 @@ class TestFolders:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / ".segue").mkdir()
+        (tmp_path / ".segue" / "a.yaml").touch()
         home = tmp_path / "home"
         (home / "work").mkdir(parents=True)
         assert find_project(home / "work") == tmp_path / ".segue"
         monkeypatch.setenv("HOME", str(home))
         assert find_project(home / "work") is None
         (home / ".segue").mkdir()
+        (home / ".segue" / "a.yaml").touch()
         assert find_project(home / "work") == home / ".segue"
 
     def test_a_folder_of_somebody_else_supplies_no_commands(
@@ -341,6 +343,7 @@ class TestFolders:
     ) -> None:
         inside = project / "src"
         inside.mkdir()
+        (project_dir / "a.yaml").touch()
         assert find_project(inside) == project_dir
         me = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: me + 1)
@@ -350,11 +353,13 @@ class TestFolders:
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
     def test_the_search_ends_at_the_first_folder_of_somebody_else(self, tmp_path: Path) -> None:
         (tmp_path / ".segue").mkdir()
+        (tmp_path / ".segue" / "a.yaml").touch()
         shared = tmp_path / "shared"
         mine = shared / "mine"
         mine.mkdir(parents=True)
         assert find_project(mine) == tmp_path / ".segue"
         (shared / ".segue").mkdir()
+        (shared / ".segue" / "a.yaml").touch()
         os.chown(shared / ".segue", 12345, 12345)
         assert find_project(mine) == tmp_path / ".segue", "passed over"
         os.chown(shared, 12345, 12345)
@@ -394,12 +399,14 @@ class TestHotReload:
     def test_taking_a_broken_file_away_mends_it_too(
         self, catalog: YamlCatalog, project_dir: Path, project: Path
     ) -> None:
+        write(project_dir / "b.yaml", JUDGE)
         good = catalog.load(str(project))
         path = project_dir / "a.yaml"
         write(path, "agents: [\n")
         assert catalog.load(str(project)) is good
         assert catalog.problem(str(project)) is not None
         path.unlink()
+        write(project_dir / "b.yaml", JUDGE)
         assert catalog.load(str(project)) == good
         assert catalog.problem(str(project)) is None
 
