@@ -252,7 +252,7 @@ async def test_an_ignored_file_of_the_user_is_not_overwritten(flow: Flow) -> Non
     write(flow.repo, {".env": "secret\n"})
     space = await flow.open()
     await flow.step(space, does("echo mine > .env", "git add -f .env", "git commit -qm env"))
-    with pytest.raises(RepositoryError, match=r"adds \.env, which git ignores in .* would overwrite"):
+    with pytest.raises(RepositoryError, match=r"would overwrite \.env, which git ignores in"):
         await flow.spaces.merge(space)
     assert (flow.repo / ".env").read_text() == "secret\n"
 

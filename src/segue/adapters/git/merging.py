@@ -7,6 +7,8 @@ checkout, which then moves to the new commit.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
 
 from segue.adapters.git.lfs import filters_of
 from segue.adapters.git.repository import Repository
@@ -51,11 +53,19 @@ def merge_branch(repository: Repository, branch: str) -> str:
     if _contains(repository, head, tip):
         return head
     tree = _merged_tree(repository, branch, head, tip)
+    _check_ignored(repository, branch, head, tree)
     commit = commit_tree(repository, tree, [head, tip], f"Merge branch '{branch}'\n")
     repository.run("update-index", "-q", "--refresh", "--ignore-submodules", may_fail=True)
     repository.run("read-tree", "-m", "-u", head, commit)
     moves = f"update ORIG_HEAD {head}\nupdate HEAD {commit} {head}\n"
-    repository.run("update-ref", "-m", f"merge {branch}", "--stdin", stdin=moves.encode("ascii"))
+    try:
+        repository.run("update-ref", "-m", f"merge {branch}", "--stdin", stdin=moves.encode("ascii"))
+    except RepositoryError as error:
+        repository.run("read-tree", "-m", "-u", commit, head)
+        raise RepositoryError(
+            f"nothing was merged and nothing changed, because {error}; merge again when no other git is at "
+            "work there"
+        ) from error
     return commit
 
 
@@ -91,25 +101,49 @@ def _check_checkout(repository: Repository, branch: str, name: str) -> None:
             f'"{branch}" changes {path}, which git\'s filter "{driver}" writes; Segue runs no filters, so '
             f"merge it with `git merge {branch}`"
         )
-    added = [path for path in _changed(repository, name, "--diff-filter=A") if _is_there(repository, path)]
-    tracked = set(repository.run("ls-files", "-z").fields()) if added else set()
-    if lost := sorted(set(added) - tracked):
+
+
+def _check_ignored(repository: Repository, branch: str, head: str, tree: str) -> None:
+    """Raise if moving from one tree to the other would overwrite what git ignores.
+
+    The checkout has no changes, so what is there and not tracked is ignored. The merged tree tells, not the
+    branch: a renamed folder takes along files that the branch does not have.
+    """
+    asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=AT", head, tree)
+    there = list(_in_the_way(repository.top, _names(repository, branch, *asked)))
+    tracked = set(repository.run("ls-files", "-z").fields()) if there else set()
+    if lost := sorted(set(there) - tracked):
         raise RepositoryError(
-            f'"{branch}" adds {lost[0]}, which git ignores in {repository.top} and would overwrite; move it '
-            "away, then merge"
+            f'"{branch}" would overwrite {lost[0]}, which git ignores in {repository.top}; move it away, then '
+            "merge"
         )
 
 
-def _changed(repository: Repository, name: str, *kinds: str) -> list[str]:
-    asked = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *kinds, f"HEAD...{name}", "--")
+def _in_the_way(top: Path, added: Iterable[str]) -> Iterator[str]:
+    """What is in the work tree where files are to be: each itself, in a folder there, or in place of one."""
+    for path in added:
+        place = top / path
+        if place.is_dir() and not place.is_symlink():
+            for folder, folders, files in os.walk(place):
+                found = [*files, *(name for name in folders if Path(folder, name).is_symlink())]
+                yield from (os.path.relpath(Path(folder, name), top) for name in found)
+        elif os.path.lexists(place):
+            yield path
+        for above in PurePosixPath(path).parents[:-1]:
+            if (top / above).is_symlink() or (top / above).is_file():
+                yield str(above)
+
+
+def _changed(repository: Repository, name: str) -> list[str]:
+    asked = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", f"HEAD...{name}", "--")
+    return _names(repository, name, *asked)
+
+
+def _names(repository: Repository, name: str, *asked: str) -> list[str]:
     found = repository.run(*asked)
     if found.is_cut:
         raise RepositoryError(f"{name} changes too many files to name them; merge it with `git merge {name}`")
     return found.fields()
-
-
-def _is_there(repository: Repository, path: str) -> bool:
-    return os.path.lexists(repository.top / path)
 
 
 def _contains(repository: Repository, head: str, commit: str) -> bool:

@@ -1,0 +1,84 @@
+"""Nothing is lost: neither what the user has, ignored files too, nor what an agent made in an odd place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from segue.domain.errors import RepositoryError
+from tests.git.flow import Flow, change, checkout_of, does, flow_of, run
+from tests.git.repositories import commit, git, lines, new_repository, write
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return new_repository(tmp_path / "repo", {"a.txt": lines(5), "b.txt": lines(5), "sub/c.txt": "c\n"})
+
+
+@pytest.fixture
+def flow(repo: Path, tmp_path: Path) -> Flow:
+    return flow_of(repo, tmp_path)
+
+
+# Merging
+
+
+async def test_a_merge_that_cannot_move_the_branch_changes_nothing(flow: Flow) -> None:
+    space = await flow.open()
+    await flow.step(space, change)
+    write(flow.repo, {".git/ORIG_HEAD/x": "git cannot write a reference here\n"})
+    with pytest.raises(
+        RepositoryError, match="nothing was merged and nothing changed, because git update-ref"
+    ):
+        await flow.spaces.merge(space)
+    run(flow.repo, "rm", "-r", ".git/ORIG_HEAD")
+    assert git(flow.repo, "status", "--porcelain") == ""
+    assert not (flow.repo / "new.txt").exists()
+    await flow.spaces.merge(space)
+    assert (flow.repo / "new.txt").exists()
+
+
+async def test_an_ignored_file_is_not_replaced_by_a_folder(flow: Flow) -> None:
+    write(flow.repo, {".gitignore": "local.env\n"})
+    commit(flow.repo)
+    write(flow.repo, {"local.env": "secret\n"})
+    space = await flow.open()
+    await flow.step(space, does("echo > .gitignore", "mkdir local.env", "echo 1 > local.env/x"))
+    before = checkout_of(flow.repo)
+    with pytest.raises(RepositoryError, match=r"would overwrite local\.env, which git ignores in"):
+        await flow.spaces.merge(space)
+    assert checkout_of(flow.repo) == before
+
+
+async def test_an_ignored_folder_is_not_replaced_by_a_file(flow: Flow) -> None:
+    write(flow.repo, {".gitignore": "build\n"})
+    commit(flow.repo)
+    write(flow.repo, {"build/out": "mine\n"})
+    space = await flow.open()
+    await flow.step(space, does("echo > .gitignore", "echo 1 > build"))
+    with pytest.raises(RepositoryError, match="would overwrite build/out, which git ignores in"):
+        await flow.spaces.merge(space)
+    assert (flow.repo / "build/out").read_text() == "mine\n"
+
+
+async def test_an_ignored_file_is_not_overwritten_by_one_in_a_renamed_folder(flow: Flow) -> None:
+    """The branch renames a folder; what the user added to it meanwhile lands in the new one."""
+    write(flow.repo, {f"old/{name}": lines(4, name) for name in "1234"} | {".gitignore": "new/\n"})
+    commit(flow.repo)
+    git(flow.repo, "config", "merge.directoryRenames", "true")
+    space = await flow.open()
+    await flow.step(space, does("git mv old new", "echo > .gitignore", "git add -f .", "git commit -qm x"))
+    write(flow.repo, {"old/5": "added\n"})
+    commit(flow.repo)
+    write(flow.repo, {"new/5": "mine\n"})
+    with pytest.raises(RepositoryError, match="would overwrite new/5, which git ignores in"):
+        await flow.spaces.merge(space)
+    assert (flow.repo / "new/5").read_text() == "mine\n"
+
+
+async def test_a_folder_of_tracked_files_may_become_a_file(flow: Flow) -> None:
+    await flow.whole(does("rm -r sub", "echo 1 > sub"))
+    assert (flow.repo / "sub").read_text() == "1\n"
+    await flow.whole(does("rm sub", "mkdir sub", "echo 1 > sub/c.txt"))
+    assert (flow.repo / "sub/c.txt").read_text() == "1\n"
