@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from segue.adapters.git.repository import Repository
 from segue.domain.errors import RepositoryError
-from tests.git.flow import Flow, change, checkout_of, does, flow_of, run
+from tests.git.flow import ABOUT, Flow, change, checkout_of, does, flow_of, run
 from tests.git.repositories import commit, git, lines, new_repository, write
 
 
@@ -28,9 +29,7 @@ async def test_a_merge_that_cannot_move_the_branch_changes_nothing(flow: Flow) -
     space = await flow.open()
     await flow.step(space, change)
     write(flow.repo, {".git/ORIG_HEAD/x": "git cannot write a reference here\n"})
-    with pytest.raises(
-        RepositoryError, match="nothing was merged and nothing changed, because git update-ref"
-    ):
+    with pytest.raises(RepositoryError, match="nothing changed, because git update-ref failed"):
         await flow.spaces.merge(space)
     run(flow.repo, "rm", "-r", ".git/ORIG_HEAD")
     assert git(flow.repo, "status", "--porcelain") == ""
@@ -64,7 +63,8 @@ async def test_an_ignored_folder_is_not_replaced_by_a_file(flow: Flow) -> None:
 
 async def test_an_ignored_file_is_not_overwritten_by_one_in_a_renamed_folder(flow: Flow) -> None:
     """The branch renames a folder; what the user added to it meanwhile lands in the new one."""
-    write(flow.repo, {f"old/{name}": lines(4, name) for name in "1234"} | {".gitignore": "new/\n"})
+    write(flow.repo, {f"old/{name}": lines(4, name) for name in "1234"})
+    write(flow.repo, {".gitignore": "new/\n"})
     commit(flow.repo)
     git(flow.repo, "config", "merge.directoryRenames", "true")
     space = await flow.open()
@@ -82,3 +82,42 @@ async def test_a_folder_of_tracked_files_may_become_a_file(flow: Flow) -> None:
     assert (flow.repo / "sub").read_text() == "1\n"
     await flow.whole(does("rm sub", "mkdir sub", "echo 1 > sub/c.txt"))
     assert (flow.repo / "sub/c.txt").read_text() == "1\n"
+
+
+# What agents make
+
+
+@pytest.fixture
+def with_submodule(flow: Flow, tmp_path: Path) -> Flow:
+    lib = new_repository(tmp_path / "lib", {"lib.txt": "lib\n"})
+    git(flow.repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lib), "z/lib")
+    commit(flow.repo)
+    return flow
+
+
+async def test_a_sparse_partial_clone(tmp_path: Path, repo: Path) -> None:
+    """The content of what is not checked out was never fetched."""
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    write(repo, {"out/x": "x\n", "out/y": "y\n"})
+    commit(repo)
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--sparse", f"file://{repo}", "part")
+    git(tmp_path / "part", "sparse-checkout", "set", "sub")
+    flow = flow_of(tmp_path / "part", tmp_path)
+    space = await flow.open()
+    _, made, _ = await flow.step(space, lambda folder: write(folder, {"out/new": "new\n"}))
+    listed = git(flow.repo, "ls-tree", "-r", "--name-only", made or "")
+    assert {"out/new", "out/x", "out/y"} < set(listed.split())
+    await flow.spaces.merge(space)
+
+
+async def test_a_long_listing_loses_no_submodule(
+    with_submodule: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = await with_submodule.open()
+    await with_submodule.step(space, lambda folder: write(folder, {f"a/{n}": "x\n" for n in range(200)}))
+    listed = git(Path(space.path), "ls-files", "-z", "--stage")
+    assert Repository.run.__kwdefaults__ is not None
+    monkeypatch.setitem(Repository.run.__kwdefaults__, "most_bytes", len(listed) + 10)
+    write(Path(space.path), {"new.txt": "new\n"})
+    made = await with_submodule.spaces.commit(space, ABOUT)
+    assert git(with_submodule.repo, "ls-tree", made or "", "z/lib").startswith("160000 commit")

@@ -54,7 +54,7 @@ def look_at_everything(repository: Repository, index: Mapping[str, str]) -> list
     """
     assumed: list[str] = []
     skipped: list[str] = []
-    for entry in repository.run("ls-files", "-z", "-v", environment=index).fields():
+    for entry in repository.each_field("ls-files", "-z", "-v", environment=index):
         letter, path = entry[:1], entry[2:]
         if letter in "Ss":
             skipped.append(path)
@@ -127,13 +127,14 @@ def nested_repositories(repository: Repository) -> list[str]:
 
 def gitlinks(repository: Repository, index: Mapping[str, str]) -> set[str]:
     """The gitlinks in the index."""
-    return _links_in(repository.run("ls-files", "-z", "--stage", environment=index).fields())
+    return _links_in(repository.each_field("ls-files", "-z", "--stage", environment=index))
 
 
 def _recorded_gitlinks(repository: Repository) -> set[str]:
     """The gitlinks in the commit that is checked out."""
-    asked = ("ls-tree", "-r", "-z", "--full-tree", "HEAD")
-    return _links_in(repository.run(*asked, may_fail=True).fields())
+    if not repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", may_fail=True).text:
+        return set()
+    return _links_in(repository.each_field("ls-tree", "-r", "-z", "--full-tree", "HEAD", environment={}))
 
 
 def _links_in(entries: Iterable[str]) -> set[str]:

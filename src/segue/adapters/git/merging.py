@@ -114,8 +114,8 @@ def _check_ignored(repository: Repository, branch: str, head: str, tree: str) ->
     tracked = set(repository.run("ls-files", "-z").fields()) if there else set()
     if lost := sorted(set(there) - tracked):
         raise RepositoryError(
-            f'"{branch}" would overwrite {lost[0]}, which git ignores in {repository.top}; move it away, then '
-            "merge"
+            f'"{branch}" would overwrite {lost[0]}, which git ignores in {repository.top}; move it away, '
+            "then merge"
         )
 
 

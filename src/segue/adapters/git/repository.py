@@ -142,6 +142,14 @@ class Repository:
         with self.stream(*arguments, stdin=stdin, environment=environment, may_fail=may_fail) as chunks:
             return _read(chunks, most_bytes)
 
+    def each_field(self, *arguments: str, environment: Mapping[str, str]) -> Iterator[str]:
+        """What stands between NULs in all that a command prints, however much that is."""
+        rest = b""
+        with self.stream(*arguments, environment=environment) as chunks:
+            for chunk in chunks:
+                *whole, rest = (rest + chunk).split(b"\0")
+                yield from map(os.fsdecode, whole)
+
     @contextmanager
     def stream(
         self,

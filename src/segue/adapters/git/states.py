@@ -101,9 +101,12 @@ def _identity(repository: Repository) -> Mapping[str, str]:
 
 
 def _write_tree(repository: Repository, index: Mapping[str, str]) -> str:
-    """All files that are not ignored; repositories that an agent made inside are left out."""
+    """All files that are not ignored; repositories that an agent made inside are left out.
+
+    A partial clone lacks the content of files that were never checked out, and need not have it.
+    """
     add_everything(repository, index)
-    return repository.run("write-tree", environment=index).text.decode("ascii").strip()
+    return repository.run("write-tree", "--missing-ok", environment=index).text.decode("ascii").strip()
 
 
 def commit_tree(repository: Repository, tree: str, parents: Sequence[str], message: str) -> str:
