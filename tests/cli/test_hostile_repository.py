@@ -43,12 +43,12 @@ def test_no_program_of_the_repository_runs_and_a_merge_names_the_files_that_run_
     named = ".claude/settings.json, .github/workflows/ci.yml, .segue/catalog.yaml"
     assert merged.out.splitlines()[:2] == [
         f"This changes files that run programs: {named}",
-        "This leaves out repositories inside the worktree: nested/",
+        "This leaves out what no commit of the worktree holds: nested/",
     ]
     assert (repository / "new.txt").exists()
     refused = segue("pipelines", "clean", "1")
     assert refused.code != 0
-    assert "nested/ in it is a repository of its own" in refused.err
+    assert "no commit of this repository holds nested/ in it" in refused.err
     assert traps.sprung() == []
     place = next(
         line[9:] for line in git(repository, "worktree", "list", "--porcelain").splitlines()[4:] if line

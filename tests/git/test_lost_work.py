@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,92 @@ async def test_a_long_listing_loses_no_submodule(
     write(Path(space.path), {"new.txt": "new\n"})
     made = await with_submodule.spaces.commit(space, ABOUT)
     assert git(with_submodule.repo, "ls-tree", made or "", "z/lib").startswith("160000 commit")
+
+
+async def test_work_in_the_folder_of_an_empty_submodule_is_not_removed(with_submodule: Flow) -> None:
+    flow = with_submodule
+    space = await flow.open()
+    evidence, _, _ = await flow.step(space, lambda folder: write(folder, {"z/lib/new.py": "work\n"}))
+    assert evidence is not None
+    assert evidence.unseen["z/lib/"] == "it lies in the folder of a submodule, and no commit holds it"
+    assert (await flow.spaces.preview_merge(space)).left_out == ("z/lib/",)
+    with pytest.raises(RepositoryError, match=r"no commit of this repository holds z/lib/ in it"):
+        await flow.spaces.remove(space)
+    assert (Path(space.path) / "z/lib/new.py").exists()
+    await flow.spaces.remove(space, force=True)
+    assert not Path(space.path).exists()
+
+
+IN_A_SUBMODULE = {
+    "nothing": ("true", True),
+    "a new file": ("echo 1 > z/lib/new.txt", False),
+    "a change that git is told to skip": (
+        "cd z/lib; git update-index --skip-worktree lib.txt; echo 1 > lib.txt",
+        False,
+    ),
+    "a commit": ("cd z/lib; echo 1 > lib.txt; git commit -qam x", False),
+    "a commit that is left": ("cd z/lib; echo 1 > lib.txt; git commit -qam x; git checkout -q HEAD~1", False),
+    "a repository": ("cd z/lib; git init -q more; echo 1 > more/x", False),
+}
+
+
+@pytest.mark.parametrize("what", IN_A_SUBMODULE)
+async def test_a_submodule_that_an_agent_fetched_is_removed_unless_it_has_work(
+    with_submodule: Flow, what: str
+) -> None:
+    flow = with_submodule
+    work, can_go = IN_A_SUBMODULE[what]
+    space = await flow.open()
+    await flow.step(space, does("git -c protocol.file.allow=always submodule update -q --init", work))
+    assert (Path(space.path) / "z/lib/lib.txt").exists()
+    if not can_go:
+        with pytest.raises(RepositoryError, match="no commit of this repository holds z/lib/ in it"):
+            await flow.spaces.remove(space)
+    await flow.spaces.remove(space, force=not can_go)
+    assert not Path(space.path).exists()
+
+
+async def test_a_file_with_a_name_that_git_refuses_is_not_removed(flow: Flow) -> None:
+    space = await flow.open()
+    evidence, made, _ = await flow.step(
+        space, lambda folder: write(folder, {"git~1": "x\n", "new.txt": "x\n"})
+    )
+    assert evidence is not None
+    assert set(evidence.changes) == {"new.txt"}
+    assert evidence.unseen["git~1"] == "git refuses its name"
+    assert git(flow.repo, "diff", "--name-only", "main", made or "") == "new.txt"
+    with pytest.raises(RepositoryError, match="no commit of this repository holds git~1 in it"):
+        await flow.spaces.remove(space)
+    assert (Path(space.path) / "git~1").exists()
+
+
+@pytest.mark.parametrize(
+    "hide",
+    ["git config core.trustctime false", "git config core.checkStat minimal"],
+)
+async def test_a_change_is_seen_though_size_and_time_are_as_before(flow: Flow, hide: str) -> None:
+    space = await flow.open()
+    file = Path(space.path) / "sub/c.txt"
+    os.utime(file, (1, 1))
+    git(Path(space.path), "update-index", "--refresh")
+
+    def work(folder: Path) -> None:
+        does(hide)(folder)
+        before = int(file.stat().st_ctime)
+        while int(file.stat().st_ctime) == before:  # git compares whole seconds of it
+            file.write_text("d\n")
+            os.utime(file, (1, 1))
+
+    evidence, made, _ = await flow.step(space, work)
+    assert evidence is not None
+    assert set(evidence.changes) == {"sub/c.txt"}
+    assert git(flow.repo, "show", f"{made}:sub/c.txt") == "d"
+
+
+async def test_a_change_is_seen_though_git_is_told_to_skip_the_file(flow: Flow) -> None:
+    space = await flow.open()
+    hidden = does("git update-index --skip-worktree a.txt", "echo 1 > a.txt")
+    evidence, made, _ = await flow.step(space, hidden)
+    assert evidence is not None
+    assert set(evidence.changes) == {"a.txt"}
+    assert git(flow.repo, "show", f"{made}:a.txt") == "1"

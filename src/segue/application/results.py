@@ -44,14 +44,17 @@ class Results:
         log.info("pipeline_merged", pipeline=pipeline_id, branch=workspace.branch, commit=commit)
         return commit
 
-    async def clean(self, pipeline_id: int) -> Workspace:
-        """Remove the worktree of a pipeline that has ended; its branch and commits stay."""
+    async def clean(self, pipeline_id: int, *, force: bool = False) -> Workspace:
+        """Remove the worktree of a pipeline that has ended; its branch and commits stay.
+
+        Refused while something in it is in no commit, unless by force.
+        """
         pipeline, workspace = await self._opened(pipeline_id)
         if not pipeline.status.is_final:
             raise IllegalMove(f"pipeline {pipeline_id} is {pipeline.status}; its agents need the worktree")
         if workspace.kind is not WorkspaceKind.WORKTREE:
             raise IllegalMove(f"pipeline {pipeline_id} worked in place: there is nothing to clean up")
-        await self._workspaces.remove(workspace)
+        await self._workspaces.remove(workspace, force=force)
         return workspace
 
     async def _done(self, pipeline_id: int) -> Workspace:

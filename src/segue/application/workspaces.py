@@ -41,7 +41,7 @@ class MergePreview:
     changed: tuple[str, ...]
     """Every file that it changes, adds or removes."""
     left_out: tuple[str, ...]
-    """Folders of the worktree that no commit holds: repositories of their own."""
+    """What no commit holds of the worktree: repositories of their own, files with names that git refuses."""
 
 
 class Workspaces(Protocol):
@@ -79,6 +79,9 @@ class Workspaces(Protocol):
         """Merge the branch into what the user has checked out; gives the new commit."""
         ...
 
-    async def remove(self, workspace: Workspace) -> None:
-        """Remove a worktree; its branch and commits stay. Refused while something in it is in no commit."""
+    async def remove(self, workspace: Workspace, *, force: bool = False) -> None:
+        """Remove a worktree; its branch and commits stay.
+
+        Refused while something in it is in no commit, unless by force.
+        """
         ...

@@ -13,6 +13,7 @@ from pathlib import Path
 from segue.adapters.git.changes import read_changes
 from segue.adapters.git.index import list_untracked, look_at_everything, own_index
 from segue.adapters.git.lfs import settle_filtered
+from segue.adapters.git.nested import has_files
 from segue.adapters.git.repository import Repository, open_repository
 from segue.domain.errors import RepositoryError
 from segue.domain.ledger.evidence import Evidence
@@ -120,6 +121,11 @@ def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
     for entry in tracked.fields():
         about, _, path = entry.partition("\t")
         state.add(about.partition(" ")[0], path)
+        folder = repository.top / path
+        if about.startswith(_GITLINK) and not os.path.lexists(folder / ".git") and has_files(folder):
+            state.unseen[path + "/"] = "it lies in the folder of a submodule, and no commit holds it"
+    if not tracked.is_cut:
+        state.unseen.update(dict.fromkeys(set(others.files) - state.paths, "git refuses its name"))
     gone = repository.run("ls-files", "-z", "--deleted", environment=index)
     state.paths.difference_update(gone.fields())
     _note_ignored(repository, index, state)

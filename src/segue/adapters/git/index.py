@@ -6,7 +6,7 @@ Only files whose size or time changed are read.
 
 A repository in the work tree stays in a commit as a gitlink if the commit that is checked out has it already.
 One that is new is left out of commits, because a gitlink to commits that exist nowhere else holds nothing;
-`nested_repositories` names it, so that its files are not removed with the worktree.
+`nested.py` names it, so that its files are not removed with the worktree.
 """
 
 from __future__ import annotations
@@ -48,19 +48,22 @@ def own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
 
 
 def look_at_everything(repository: Repository, index: Mapping[str, str]) -> list[str]:
-    """Files that git was told to take for unchanged are looked at all the same; gives those it skips.
+    """Files that git was told to take for unchanged or to skip are looked at, if they are there.
 
+    Gives those that it skips because they are not (a sparse checkout).
     Gitlinks that are in the index alone are taken out of it.
     """
     assumed: list[str] = []
+    found: list[str] = []
     skipped: list[str] = []
     for entry in repository.each_field("ls-files", "-z", "-v", environment=index):
         letter, path = entry[:1], entry[2:]
-        if letter in "Ss":
-            skipped.append(path)
-        elif letter.islower():
+        if letter.islower():
             assumed.append(path)
+        if letter in "Ss":
+            (skipped if _mode_of(repository.top / path) is None else found).append(path)
     _update(repository, index, assumed, "--no-assume-unchanged")
+    _update(repository, index, found, "--no-skip-worktree")
     if links := gitlinks(repository, index):
         _update(repository, index, links - _recorded_gitlinks(repository), "--force-remove")
     return skipped
@@ -114,15 +117,6 @@ def add_everything(repository: Repository, index: Mapping[str, str]) -> None:
             there.append(path)
     _update(repository, index, gone, "--force-remove")
     _add(repository, index, list(dict.fromkeys(there)))
-
-
-def nested_repositories(repository: Repository) -> list[str]:
-    """Folders of the work tree with a repository of their own, whose files no commit of this one holds."""
-    with own_index(repository) as index:
-        look_at_everything(repository, index)
-        known = [f"{path}/" for path in gitlinks(repository, index)]
-        filled = [path for path in known if os.path.lexists(repository.top / path / ".git")]
-        return sorted([*list_untracked(repository, index).repositories, *filled])
 
 
 def gitlinks(repository: Repository, index: Mapping[str, str]) -> set[str]:

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from segue.adapters.git.evidence import collect_evidence
-from segue.adapters.git.index import nested_repositories
 from segue.adapters.git.merging import changed_by, count_changed, merge_branch
+from segue.adapters.git.nested import left_behind
 from segue.adapters.git.repository import Repository, open_repository
 from segue.adapters.git.states import commit_state, head_of, mark_state
 from segue.adapters.git.worktrees import (
@@ -92,10 +92,10 @@ class GitWorkspaces:
             raise RepositoryError("this pipeline worked in place: there is no branch to merge")
         return await asyncio.to_thread(self._merge, Path(workspace.repository), workspace.branch)
 
-    async def remove(self, workspace: Workspace) -> None:
+    async def remove(self, workspace: Workspace, *, force: bool = False) -> None:
         """Remove a worktree; its branch and commits stay."""
         if workspace.kind is WorkspaceKind.WORKTREE and workspace.repository is not None:
-            await asyncio.to_thread(self._remove, workspace)
+            await asyncio.to_thread(self._remove, workspace, force)
 
     def _check(self, folder: Path, branch: str | None, choice: WorkspaceChoice) -> Workspace:
         repository = _repository_of(folder)
@@ -206,14 +206,14 @@ class GitWorkspaces:
     def _preview(self, workspace: Workspace, branch: str) -> MergePreview:
         repository = open_repository(Path(workspace.repository or ""))
         made = find_worktree(repository, self._place_of(workspace))
-        inside = nested_repositories(made) if made else []
+        inside = left_behind(made) if made else []
         return MergePreview(changed=tuple(changed_by(repository, branch)), left_out=tuple(inside))
 
     def _merge(self, top: Path, branch: str) -> str:
         with taking_turns(top, self._locks):
             return merge_branch(open_repository(top), branch)
 
-    def _remove(self, workspace: Workspace) -> None:
+    def _remove(self, workspace: Workspace, force: bool) -> None:
         """What nobody has committed, after a failed step, is kept on the branch first."""
         top, place = Path(workspace.repository or ""), self._place_of(workspace)
         with taking_turns(top, self._locks):
@@ -221,10 +221,10 @@ class GitWorkspaces:
             if place.is_dir():
                 made = open_worktree(repository, place)
                 commit_state(made, workspace.branch or "", "Keep what was not committed\n", None)
-                if inside := nested_repositories(made):
+                if not force and (lost := left_behind(made)):
                     raise RepositoryError(
-                        f"{place} was not removed: {', '.join(inside[:5])} in it is a repository of its own, "
-                        "whose files are in no commit of this one; move or delete it, then clean up again"
+                        f"{place} was not removed: no commit of this repository holds {', '.join(lost[:5])} "
+                        "in it; move that away, then clean up again, or use --force to delete it"
                     )
             remove_worktree(repository, place)
 

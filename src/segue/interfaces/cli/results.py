@@ -76,16 +76,22 @@ def _tell(preview: MergePreview) -> None:
     if running := program_files(preview.changed):
         typer.echo(f"This changes files that run programs: {listed(running)}")
     if preview.left_out:
-        typer.echo(f"This leaves out repositories inside the worktree: {listed(preview.left_out)}")
+        typer.echo(f"This leaves out what no commit of the worktree holds: {listed(preview.left_out)}")
 
 
-def clean(context: typer.Context, pipeline_id: Id) -> None:
+def clean(
+    context: typer.Context,
+    pipeline_id: Id,
+    force: Annotated[
+        bool, typer.Option("--force", help="Delete what no commit holds, too: repositories that agents made.")
+    ] = False,
+) -> None:
     """Remove the worktree of a pipeline that has ended; its branch and commits stay."""
 
     async def act() -> Workspace:
         parts = parts_of(context)
         async with parts.open(parts.own_settings()) as segue:
-            return await segue.results.clean(pipeline_id)
+            return await segue.results.clean(pipeline_id, force=force)
 
     workspace = asyncio.run(act())
     typer.echo(f"removed {workspace.path}; its work is on the branch {workspace.branch}")
