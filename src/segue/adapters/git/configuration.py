@@ -32,7 +32,6 @@ _KEPT = frozenset(
         "core.attributesfile",
         "core.autocrlf",
         "core.checkroundtripencoding",
-        "core.checkstat",
         "core.compression",
         "core.eol",
         "core.excludesfile",
@@ -48,7 +47,6 @@ _KEPT = frozenset(
         "core.sparsecheckout",
         "core.sparsecheckoutcone",
         "core.symlinks",
-        "core.trustctime",
         "extensions.compatobjectformat",
         "extensions.objectformat",
         "extensions.refstorage",
@@ -61,8 +59,9 @@ _KEPT = frozenset(
         "user.name",
     }
 )
-"""All that git is told of the repository's configuration. Nothing here names a program."""
-_SPARSE = ("core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse")
+"""All that git is told of the repository's configuration. Nothing here names a program.
+
+Nor does anything hide a change: `core.trustctime` and `core.checkStat` would, so they are not here."""
 _TRUE = ("true", "yes", "on", "1")
 _LINKED = ("HEAD", "info", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
 _LINKED_IF_THERE = frozenset({"logs", "reftable"})
@@ -105,13 +104,14 @@ def read_configuration(listed: Iterable[str]) -> Configuration:
             is_divided = not has_value or value.lower() in _TRUE
         elif name == "core.bare":
             is_bare = not has_value or value.lower() in _TRUE
-    sparse = {name: kept[name] for name in _SPARSE if name in kept}
+    shared = ("core.repositoryformatversion", "extensions.")
+    own = {name: value for name, value in kept.items() if not name.startswith(shared)}
     return Configuration(
         text=_written(kept) + b"".join(map(_failing_driver, sorted(drivers))),
         filters=frozenset(filters),
         has_identity=bool(kept.get("user.name") and kept.get("user.email")),
         is_bare=is_bare,
-        worktree_text=_written(sparse) if is_divided else b"",
+        worktree_text=_written(own) if is_divided else b"",
     )
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import IO
 
 from segue.adapters.git.configuration import Configuration, PrivateCommonDir, read_configuration
@@ -193,6 +193,12 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
     if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(top)):
         raise RepositoryError(f"the repository at {folder} has its work tree elsewhere, at {top}")
     common_dir, configuration = _common_dir(git_dir), _take_snapshot(top, seconds)
+    try:
+        private = PrivateCommonDir(common_dir, configuration)
+    except OSError as error:
+        raise RepositoryError(
+            f"cannot make a folder for git's settings in {gettempdir()}: {error.strerror}"
+        ) from error
     return Repository(
         top=top,
         folder=folder,
@@ -200,7 +206,7 @@ def open_repository(folder: Path, *, seconds: float = SECONDS) -> Repository:
         common_dir=common_dir,
         digest=digest.decode("ascii"),
         configuration=configuration,
-        private=PrivateCommonDir(common_dir, configuration),
+        private=private,
         seconds=seconds,
     )
 

@@ -64,11 +64,17 @@ def add_worktree(repository: Repository, folder: Path, branch: str, base: str) -
     It is locked until it is whole. Its files are written by a git that knows the settings which hold there:
     a repository can have some for worktrees alone.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    worktrees = repository.common_dir / "worktrees"
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        worktrees.mkdir(exist_ok=True)
+    except OSError as error:
+        raise RepositoryError(f"cannot make {error.filename}: {error.strerror}") from error
     asked = ("worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", _UNFINISHED)
-    (repository.common_dir / "worktrees").mkdir(exist_ok=True)
     if commit_of(repository, f"refs/heads/{branch}"):
-        repository.run(*asked, str(folder), branch)
+        # Git takes the branch of a bare repository for checked out, because our settings do not say "bare".
+        is_of_bare = repository.configuration.is_bare and _branch_of(repository.common_dir) == branch
+        repository.run(*asked, *(["--force"] if is_of_bare else []), str(folder), branch)
     else:
         repository.run(*asked, "--no-track", "-b", branch, str(folder), base)
     _connect(repository, folder)
@@ -153,8 +159,11 @@ def _connect(repository: Repository, folder: Path) -> bool:
 
 def _worktree_at(repository: Repository, folder: Path) -> Repository | None:
     """Git looks for repositories upwards: one around the folder is not meant."""
-    if not (folder / ".git").is_file():
+    dot_git = folder / ".git"
+    if not dot_git.is_file():
         return None
+    if not dot_git.is_symlink():
+        _connect(repository, folder)  # after a crash it may name a passing folder that is gone
     try:
         found = open_repository(folder)
     except RepositoryError:
@@ -176,6 +185,15 @@ def _checked_out_at(repository: Repository, branch: str) -> str | None:
         if not repository.configuration.is_bare:
             return str(repository.common_dir.parent)
     return None
+
+
+def _branch_of(git_dir: Path) -> str | None:
+    """The branch that a HEAD names."""
+    try:
+        named = (git_dir / "HEAD").read_bytes()
+    except OSError:
+        return None
+    return os.fsdecode(named.removeprefix(b"ref: refs/heads/").removesuffix(b"\n"))
 
 
 def _in_the_way(repository: Repository, branch: str) -> str | None:
