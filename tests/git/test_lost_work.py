@@ -211,3 +211,16 @@ async def test_a_change_is_seen_though_git_is_told_to_skip_the_file(flow: Flow) 
     assert evidence is not None
     assert set(evidence.changes) == {"a.txt"}
     assert git(flow.repo, "show", f"{made}:a.txt") == "1"
+
+
+async def test_a_submodule_that_both_sides_moved_is_a_conflict(with_submodule: Flow) -> None:
+    """Refused before git looks into it."""
+    flow, first = with_submodule, "git update-index --cacheinfo 160000,{},z/lib; git commit -qm x"
+    space = await flow.open()
+    await flow.step(space, does(first.format("1" * 40)))
+    does(first.format("2" * 40))(flow.repo)
+    head = git(flow.repo, "rev-parse", "HEAD")
+    run(flow.repo, "rm", "-rf", "z/lib/.git", "z/lib/lib.txt")
+    with pytest.raises(RepositoryError, match="in the submodule z/lib; nothing was changed"):
+        await flow.spaces.merge(space)
+    assert git(flow.repo, "rev-parse", "HEAD") == head

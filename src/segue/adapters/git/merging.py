@@ -52,6 +52,7 @@ def merge_branch(repository: Repository, branch: str) -> str:
         raise RepositoryError(f"{repository.top} has no commit yet to merge into; commit something first")
     if _contains(repository, head, tip):
         return head
+    _check_submodules(repository, branch, head, tip)
     tree = _merged_tree(repository, branch, head, tip)
     _check_ignored(repository, branch, head, tree)
     commit = commit_tree(repository, tree, [head, tip], f"Merge branch '{branch}'\n")
@@ -101,6 +102,26 @@ def _check_checkout(repository: Repository, branch: str, name: str) -> None:
             f'"{branch}" changes {path}, which git\'s filter "{driver}" writes; Segue runs no filters, so '
             f"merge it with `git merge {branch}`"
         )
+
+
+def _check_submodules(repository: Repository, branch: str, head: str, tip: str) -> None:
+    """Raise if both sides moved a submodule: to merge that, git would look into it."""
+    asked = ("merge-base", "--all", head, tip)
+    for base in repository.run(*asked, may_fail=True).text.decode("ascii").split():
+        ours, theirs = _moved(repository, base, head), _moved(repository, base, tip)
+        if both := sorted(path for path in ours.keys() & theirs.keys() if ours[path] != theirs[path]):
+            raise RepositoryError(
+                f'"{branch}" conflicts with what is checked out in the submodule {both[0]}; nothing was '
+                "changed"
+            )
+
+
+def _moved(repository: Repository, base: str, commit: str) -> dict[str, str]:
+    """The submodules that are not as they were, each with what it is now."""
+    asked = ("diff-tree", "-r", "-z", "--raw", "--no-renames", base, commit)
+    fields = repository.each_field(*asked, environment={})
+    pairs = zip(fields, fields, strict=False)
+    return {path: about.split(" ")[3] for about, path in pairs if "160000" in about[1:14]}
 
 
 def _check_ignored(repository: Repository, branch: str, head: str, tree: str) -> None:
