@@ -72,9 +72,7 @@ def open_catalog(settings: Settings) -> YamlCatalog:
 def open_trust(settings: Settings) -> TrustStore:
     """Which projects the user trusts."""
     from segue.adapters.catalog.trust_store import TrustStore
-    from segue.adapters.private_files import check_data_folder
 
-    check_data_folder(settings.data_dir)
     return TrustStore(settings.trust_file)
 
 

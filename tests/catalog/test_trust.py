@@ -342,6 +342,15 @@ class TestWhileSegueRuns:
             catalog.load(str(project))
 
 
+def test_a_list_that_others_can_write_is_not_believed(
+    project: Path, file: Path, store: TrustStore, tmp_path: Path
+) -> None:
+    store.trust(content_of(project))
+    (tmp_path / "data").chmod(0o777)
+    with pytest.raises(StorageError, match="others can write into the data folder"):
+        store.check(content_of(project))
+
+
 def _trust(path: Path, number: int) -> None:
     TrustStore(path).trust(ProjectContent(folder=f"/{number}", files={"a": "b"}))
 

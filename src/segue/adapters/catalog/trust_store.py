@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from segue.adapters.private_files import check_data_folder
 from segue.domain.errors import NotTrusted, StorageError
 from segue.domain.trust import ProjectContent, TrustedProject, is_configuration
 
@@ -63,6 +64,7 @@ class TrustStore:
         return [each for _, each in sorted(self._read().items())]
 
     def _read(self) -> dict[str, TrustedProject]:
+        check_data_folder(self._path.parent)
         try:
             return _RECORDS.validate_python(json.loads(self._path.read_bytes()))
         except (FileNotFoundError, NotADirectoryError):
