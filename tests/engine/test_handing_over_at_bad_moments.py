@@ -131,6 +131,7 @@ async def test_what_was_said_before_a_crash_counts_though_the_session_is_gone(
 async def test_a_document_that_cannot_be_written_stops_nobody(tmp_path: Path, repository: Path) -> None:
     write_catalog(repository, {"developer": agent(*WORK, given=DONE)})
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
+        (tmp_path / "data" / "personas").rmdir()
         (tmp_path / "data" / "personas").write_text("in the way")
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
         first, second = (await segue.views.step(1, 1)).tries

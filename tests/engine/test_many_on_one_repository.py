@@ -58,8 +58,8 @@ def _make_dirty(repository: Path) -> None:
 async def test_twenty_at_once(
     tmp_path: Path, repository: Path, state: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    write_project(repository, json.dumps(_catalog()), "many.yaml")
     (repository / "shared.txt").write_text("shared\n")
+    write_project(repository, json.dumps(_catalog()), "many.yaml")
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "Shared")
     if state == "dirty":

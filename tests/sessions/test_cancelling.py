@@ -214,6 +214,7 @@ async def test_a_cancel_while_the_successor_opens_takes_everything_back(
 async def test_if_the_document_cannot_be_written_nothing_is_started(tmp_path: Path, repository: Path) -> None:
     backend = ScriptedBackend()
     async with in_session(tmp_path, repository, {"helper": agent()}, backend) as (segue, session_id):
+        (tmp_path / "data" / "personas").rmdir()
         (tmp_path / "data" / "personas").write_text("in the way")
         why = failed(await segue.sessions.hand_off(session_id, reason="shift_end"))
         assert "cannot write the handoff" in why
