@@ -87,7 +87,7 @@ async def test_a_folder_that_others_can_write_is_refused(folder: Path, mode: int
         async with open_tokens(settings):
             pass
     with pytest.raises(StorageError):
-        open_trust(settings)
+        open_trust(settings).projects()
     assert not list(folder.iterdir())
     folder.chmod(0o755)
     async with open_tokens(settings):
@@ -103,5 +103,5 @@ async def test_a_folder_of_another_user_is_refused(folder: Path) -> None:
         async with open_tokens(settings):
             pass
     with pytest.raises(StorageError):
-        open_trust(settings)
+        open_trust(settings).projects()
     assert not list(folder.iterdir())

@@ -82,6 +82,7 @@ class TrustStore:
         fresh = self._path.with_suffix(".new")
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            check_data_folder(self._path.parent)
             lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             with os.fdopen(lock):
                 fcntl.flock(lock, fcntl.LOCK_EX)
