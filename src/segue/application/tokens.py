@@ -48,7 +48,7 @@ class Tokens:
         self._clock = clock
         self._credential = credential
         self.owner = owner
-        """The login name of whoever runs this process: the name of the local credential."""
+        """The login name of the user who runs this process: the name of the local credential."""
 
     async def local(self) -> str:
         """The local credential: made if there is none, and known to this database from now on."""

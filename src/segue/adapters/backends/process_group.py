@@ -16,7 +16,7 @@ from segue.application.file_handles import retry_without_handles
 async def run_in_group(
     command: Sequence[str], folder: Path, environment: Mapping[str, str]
 ) -> tuple[int, bytes]:
-    """Run a program to its end: its exit code and what it wrote. Whoever stops waiting for it ends it."""
+    """Run a program to its end; gives its exit code and output. Cancelling the wait ends it."""
     process = await retry_without_handles(lambda: _start(command, folder, environment))
     try:
         output, _ = await process.communicate()

@@ -148,7 +148,7 @@ def _read_document(path: Path, root: Path) -> bytes:
 def _sources(documents: Mapping[Path, bytes]) -> list[LocatedYaml]:
     sources = []
     for path, text in documents.items():
-        with suppress(CatalogError):  # it runs nothing as it is; whoever uses it will say what is wrong
+        with suppress(CatalogError):  # not valid YAML, so it runs nothing; loading the catalog reports it
             sources.append(read_yaml(path, text))
     return sources
 

@@ -1,13 +1,13 @@
 """The configuration that Segue's git obeys: a snapshot of its own, with nothing in it that names a program.
 
 A repository's `.git/config` can name programs for many occasions, and under names that the repository
-invents (`filter.<any>.clean`). Looking for them and turning each off is a race: whoever can write that file
+invents (`filter.<any>.clean`). Looking for them and turning each off is a race: an agent that writes the file
 can name a new one after the look. So git is not shown that file at all. The configuration is listed once; the
 settings that change how content and names are stored are copied into a file that Segue writes, and everything
 else is dropped: what is not in `_KEPT` does not exist for git, however and whenever it came there.
 
 No option makes git ignore a repository's own configuration, but it reads that from `$GIT_COMMON_DIR/config`.
-So whoever opens a repository gets a common folder that only Segue's user can write to: our `config`, and
+So an opened repository gets a common folder that only Segue's user can write to: our `config`, and
 links to the repository's objects, references and patterns. Hooks are not linked. `GIT_DIR` stays the
 repository's: its HEAD and index are real, and its `config.worktree` is not read, because our file does not
 enable `extensions.worktreeConfig`. The files of user and system are not read: they are in the snapshot.

@@ -6,7 +6,8 @@ its settings; neither looks at content, and git's own protection against reposit
 them. For these two, and in case git invents a default, the settings below turn off what has a fixed name.
 
 A repository inside the work tree (a submodule, or one that an agent made) has a configuration of its own,
-which git obeys when it looks for changes in there. So no command here may look: each that compares the work
+which git obeys when it looks for changes in there. So no command here may look (`nested.py` opens one as a
+repository of its own, with a snapshot of its own): each that compares the work
 tree is told `--ignore-submodules=dirty`, and neither `git add` nor `git diff` without two revisions is used.
 """
 

@@ -110,7 +110,7 @@ def _write_tree(repository: Repository, index: Mapping[str, str]) -> str:
 
 
 def commit_tree(repository: Repository, tree: str, parents: Sequence[str], message: str) -> str:
-    """A commit of a tree, on no branch; who commits is whoever git is set up for, else Segue."""
+    """A commit of a tree, on no branch; the author is the identity that git is set up with, else Segue."""
     named = [part for parent in parents for part in ("-p", parent)]
     arguments = ("commit-tree", "--no-gpg-sign", tree, *named, "-F", "-")
     made = repository.run(*arguments, stdin=message.encode(), environment=_identity(repository))

@@ -34,7 +34,7 @@ ApprovalId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The approval'
 
 
 def _decision(caller: Token, said: DecisionRequest | None) -> dict[str, str | None]:
-    """The comment, and who decided: whoever shows the token, or whom an admin's bot names."""
+    """The comment, and who decided: the name of the token, or the one that an admin token gives."""
     said = said or DecisionRequest()
     if said.decided_by not in (None, caller.name) and not caller.allows(TokenRole.ADMIN):
         raise Forbidden(

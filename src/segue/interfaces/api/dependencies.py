@@ -65,7 +65,7 @@ def _caller_if_any(request: Request) -> Token | None:
 
 
 Caller = Annotated[Token, Depends(_caller_of)]
-"""The token of whoever asks."""
+"""The token of the caller."""
 CallerIfAny = Annotated[Token | None, Depends(_caller_if_any)]
 """The same on a route that can be asked without one."""
 SegueDep = Annotated[Segue, Depends(_segue_of)]
