@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Select, delete, select, text, update
+from sqlalchemy import Row, bindparam, delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -45,7 +45,7 @@ class SqlTokens:
     async def find(self, token_hash: str) -> Token | None:
         """The token with this hash."""
         await self._take_turn()
-        return _found((await self._session.scalars(_having(token_hash))).one_or_none())
+        return _found((await self._session.execute(_TOKEN, {"token_hash": token_hash})).one_or_none())
 
     async def all(self) -> list[Token]:
         """All tokens, oldest first."""
@@ -90,7 +90,9 @@ class TokenReading(ABC):
 
     async def token(self, token_hash: str) -> Token | None:
         """The token whose value has this hash."""
-        return await self._read(lambda session: _found(session.scalars(_having(token_hash)).one_or_none()))
+        return await self._read(
+            lambda session: _found(session.execute(_TOKEN, {"token_hash": token_hash}).one_or_none())
+        )
 
     async def tokens(self) -> list[Token]:
         """All tokens, oldest first."""
@@ -103,16 +105,15 @@ class TokenReading(ABC):
 
 _EVERY_TOKEN = select(TokenRow).order_by(TokenRow.id)
 
+_TOKEN = select(TokenRow.__table__).where(TokenRow.hash == bindparam("token_hash"))
+"""As plain rows: every request of the server looks its token up."""
 
-def _having(token_hash: str) -> Select[TokenRow]:
-    return select(TokenRow).where(TokenRow.hash == token_hash)
 
-
-def _found(row: TokenRow | None) -> Token | None:
+def _found(row: Row[Any] | None) -> Token | None:
     return None if row is None else _read_token(row)
 
 
-def _read_token(row: TokenRow) -> Token:
+def _read_token(row: Row[Any] | TokenRow) -> Token:
     return read(Token, row, kind=TokenKind(row.kind), roles=_read_roles(row.roles))
 
 

@@ -24,7 +24,7 @@ router = APIRouter(tags=["events"])
 _POSITION = re.compile(r"(\d{1,10})(?:-(\d{1,10}))?")
 
 
-def _resume_point(
+async def _resume_point(
     last_event_id: Annotated[
         str | None, Header(description="Set by browsers when they reconnect: the id of an event.")
     ] = None,

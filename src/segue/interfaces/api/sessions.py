@@ -19,7 +19,7 @@ from segue.interfaces.session_shapes import AnswerView, OutcomeView, answer_view
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
 
-def _session_id_of(session_id: Annotated[int, Path(description="The session's id.")]) -> int:
+async def _session_id_of(session_id: Annotated[int, Path(description="The session's id.")]) -> int:
     if not 1 <= session_id <= LARGEST_ID:
         raise SessionNotFound(session_id)
     return session_id
