@@ -18,8 +18,9 @@ from segue.testing.pipelines import lay_out_databases
 from tests.postgres import new_database, running_postgres
 from tests.stacks import pytest_runtest_makereport  # noqa: F401  # a hook
 
-# The same examples in every run, so that a commit is green or red and never by chance. To look for new ones:
-# HYPOTHESIS_PROFILE=explore .venv/bin/pytest tests/handoff
+# The same examples in every run, so that a commit is green or red and never by chance: a few in `./do test`,
+# more in `./do test all`. To look for new ones: HYPOTHESIS_PROFILE=explore .venv/bin/pytest tests/handoff
+settings.register_profile("few", max_examples=10, derandomize=True, deadline=None)
 settings.register_profile("steady", max_examples=40, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))

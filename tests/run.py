@@ -5,6 +5,7 @@ python -m tests.run [all] [--rerun-failed] [ARGS of pytest]
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -193,6 +194,8 @@ def main(arguments: Sequence[str]) -> int:
     given = [word for word in arguments[int(every) :] if word != "--rerun-failed"]
     end_politely()
     python = sys.executable
+    if not every:
+        os.environ.setdefault("HYPOTHESIS_PROFILE", "few")
     with Beside("style, types and layers", ["./do", "check"]) as check:
         # else hundreds of processes compile it, each for itself
         call([python, "-m", "compileall", "-q", "src", "tests"])

@@ -104,6 +104,7 @@ def last_line(capfd: pytest.CaptureFixture[str]) -> str:
     return re.sub(r" in [\d.]+s.*", "", capfd.readouterr().out.strip().splitlines()[-1])
 
 
+@pytest.mark.thorough
 def test_what_hangs_or_crashes_fails_alone_and_is_shown(
     suite: Suite, project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,6 +128,7 @@ def test_what_hangs_or_crashes_fails_alone_and_is_shown(
     assert "failed:\n  test_" in shown.out
 
 
+@pytest.mark.thorough
 def test_what_passes_in_a_fresh_process_is_named_as_flaky(
     suite: Suite, project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

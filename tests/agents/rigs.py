@@ -23,15 +23,12 @@ MAKERS: Mapping[str, Maker] = {
     "codex": rig_codex.make,
     "acp-goose": rig_acp.make_goose,
 }
-ALWAYS = ("opencode", "acp-opencode")
-"""Those that `./do test` runs too; the others need `./do test all`."""
 
 
-def every_rig(always: tuple[str, ...] = ALWAYS) -> list[Any]:
-    """All rigs as parameters of a test."""
-    return [
-        pytest.param(name, marks=() if name in always else pytest.mark.thorough, id=name) for name in MAKERS
-    ]
+def every_rig() -> list[Any]:
+    """All rigs as parameters of a test, of which `./do test` takes the first."""
+    first, *others = MAKERS
+    return [first, *(pytest.param(name, marks=pytest.mark.thorough) for name in others)]
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -46,6 +46,8 @@ from segue.testing import (
 from tests.agents.rig import Rig
 from tests.agents.rig_acp import make_claude, make_codex, make_goose, make_opencode
 
+pytestmark = pytest.mark.thorough
+
 MAKERS: Mapping[str, Callable[[Path, str], Rig]] = {
     "opencode": make_opencode,
     "goose": make_goose,
@@ -81,9 +83,8 @@ def model() -> Iterator[ScriptedModel]:
 
 
 def of(*names: str) -> pytest.MarkDecorator:
-    """The test with each of these agents; all but the first are only there when all agents are."""
-    marked = [pytest.param(name, marks=() if name == "opencode" else pytest.mark.thorough) for name in names]
-    return pytest.mark.parametrize("agent", marked)
+    """The test with each of these agents."""
+    return pytest.mark.parametrize("agent", names)
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +292,6 @@ async def test_an_error_of_the_model_is_one_sentence(backend: AcpBackend, rig: R
 
 
 @of("claude", "codex")  # the error table has the others
-@pytest.mark.thorough
 async def test_an_error_that_is_tried_again_for_a_minute_is_one_sentence(
     backend: AcpBackend, rig: Rig, workspace: Path
 ) -> None:
@@ -299,7 +299,6 @@ async def test_an_error_that_is_tried_again_for_a_minute_is_one_sentence(
 
 
 @of("claude", "codex")  # the error table has the others
-@pytest.mark.thorough
 async def test_a_model_that_is_not_there_is_one_sentence(
     backend: AcpBackend, agent: str, workspace: Path, tmp_path: Path
 ) -> None:

@@ -13,6 +13,8 @@ from segue.testing import ScriptedModel, follow_to_end, say, script, shell, turn
 from tests.agents.rigs import MAKERS, make_project, profile_of
 from tests.agents.test_error_table import running
 
+pytestmark = pytest.mark.thorough
+
 HANDOFF = "## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
 PLAN = script(
     {
@@ -25,9 +27,7 @@ PLAN = script(
 RULES = [{"tool": "shell", "pattern": "cat *", "action": "ask"}]
 
 
-@pytest.mark.parametrize(
-    "name", ["opencode", pytest.param("claude_code", marks=pytest.mark.thorough)], ids=str
-)
+@pytest.mark.parametrize("name", ["opencode", "claude_code"], ids=str)
 @pytest.mark.parametrize("approve", [True, False], ids=["approved", "rejected"])
 async def test_a_question_waits_for_a_person(tmp_path: Path, name: str, approve: bool) -> None:
     with ScriptedModel(PLAN) as model:

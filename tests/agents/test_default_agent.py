@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from segue.testing import ScriptedModel, say, script, shell
 from tests.agents import programs, rig_opencode
 from tests.agents.rigs import make_project
+
+pytestmark = pytest.mark.thorough
 
 REVIEWED = "## What Was Done\n- Read calc.py\n\n## Decisions Made\n- Safe to merge\n"
 

@@ -28,6 +28,8 @@ from tests.agents.faults import FAULTS, PLAN, agent_processes, catalog_of, nothi
 from tests.agents.rig import Rig
 from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
 
+pytestmark = pytest.mark.thorough
+
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 NOWHERE = "http://127.0.0.1:9"
 
@@ -75,7 +77,7 @@ class Table:
             return await ending
 
 
-@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+@pytest.mark.parametrize("name", every_rig())
 async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         rig = MAKERS[name](tmp_path / "home", model.url)

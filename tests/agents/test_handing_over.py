@@ -15,6 +15,8 @@ from segue.testing import Script, ScriptedModel, edit, hang, read, say, script, 
 from tests.agents.faults import agent_processes
 from tests.agents.rigs import MAKERS, every_rig, git, make_project, profile_of
 
+pytestmark = pytest.mark.thorough
+
 HANDOFF = """## Goal
 Let add add.
 
@@ -93,7 +95,7 @@ def segue(tmp_path: Path, project: Path, *arguments: str, **settings: str) -> An
     return found
 
 
-@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+@pytest.mark.parametrize("name", every_rig())
 def test_a_full_session_hands_over_and_its_successor_finishes_the_step(tmp_path: Path, name: str) -> None:
     with ScriptedModel(plan(FULL.get(name, 150_000))) as model:
         rig = MAKERS[name](tmp_path / "home", model.url)

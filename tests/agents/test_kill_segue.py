@@ -14,6 +14,8 @@ from tests.agents.rig import Rig
 from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
 from tests.serving import ServedSegue
 
+pytestmark = pytest.mark.thorough
+
 FILLER = " ".join(f"word{number}" for number in range(150))
 HANDOFF = f"{FILLER}\n\n## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
 PLAN = script(
@@ -47,7 +49,7 @@ def begin(tmp_path: Path, rig: Rig, model: ScriptedModel, scenario: str) -> tupl
     return served, pipeline
 
 
-@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+@pytest.mark.parametrize("name", every_rig())
 def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
     tmp_path: Path, name: str, model: ScriptedModel
 ) -> None:
@@ -69,7 +71,7 @@ def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
         served.close()
 
 
-@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+@pytest.mark.parametrize("name", every_rig())
 def test_an_agent_that_died_too_gets_a_new_attempt(tmp_path: Path, name: str, model: ScriptedModel) -> None:
     rig = MAKERS[name](tmp_path / "home", model.url)
     served, pipeline = begin(tmp_path, rig, model, "stuck")

@@ -29,6 +29,8 @@ from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, S
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 from tests.agents.opencode_bench import HANDOFF, NAP, OUTSIDE, SLOW, Bench, ask, running_bench
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:

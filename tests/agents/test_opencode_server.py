@@ -24,6 +24,8 @@ from segue.domain.pipeline import PipelineStatus
 from segue.testing import build_test_segue, follow_to_end
 from tests.agents.opencode_bench import HANDOFF, SLOW, Bench, ask, running_bench
 
+pytestmark = pytest.mark.thorough
+
 _ORPHANER = """
 import asyncio, os, pickle, signal, sys
 from pathlib import Path

@@ -114,7 +114,8 @@ def test_two_agents_mend_a_file_and_hand_off(tmp_path: Path, name: str) -> None:
     assert developer["usage"] is None or developer["usage"]["context_tokens"] or name == "acp-goose"
 
 
-@pytest.mark.parametrize("name", every_rig(always=("opencode",)))
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", every_rig())
 def test_a_bad_handoff_comes_back_over_mcp_and_is_mended(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(name, tmp_path, model, "submit"))

@@ -13,7 +13,7 @@ from segue.testing import follow_to_end
 from tests.api.test_pipelines_api import QUICK_FIX, submit
 
 
-@pytest.mark.parametrize("clients", [8, 40])
+@pytest.mark.parametrize("clients", [8, pytest.param(40, marks=pytest.mark.thorough)])
 async def test_reads_at_once_are_all_answered(client: httpx.AsyncClient, segue: Segue, clients: int) -> None:
     pipeline = await submit(client, QUICK_FIX)
     await follow_to_end(segue, pipeline["id"])

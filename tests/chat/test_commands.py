@@ -131,6 +131,7 @@ PIECES = [
 MARKDOWN = st.lists(st.sampled_from([*PIECES, "|a|b|\n|-|-|\n", "|c|", "|"]), max_size=40)
 
 
+@pytest.mark.thorough
 async def test_no_markdown_breaks_a_reply() -> None:
     examples: list[list[str]] = []
 

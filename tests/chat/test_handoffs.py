@@ -54,6 +54,7 @@ async def test_the_draft_can_be_changed_and_only_a_handoff_can_be_used(tmp_path:
         assert "Let the [red]lamp[/] shine." in desk.backend.received["helper"][-1]
 
 
+@pytest.mark.thorough
 async def test_a_draft_does_not_drive_the_screen_and_is_used_as_it_was(tmp_path: Path) -> None:
     turned = HANDOFF.replace("the dead button", "the dead \u202e button")
     async with at_desk(tmp_path, {"helper": agent(asked=[{"say": turned}])}) as desk:
@@ -67,6 +68,7 @@ async def test_a_draft_does_not_drive_the_screen_and_is_used_as_it_was(tmp_path:
         assert "the dead \u202e button" in handoff.content_md
 
 
+@pytest.mark.thorough
 async def test_escape_in_the_draft_cancels_the_handoff(tmp_path: Path) -> None:
     async with at_desk(tmp_path, AGENTS) as desk:
         await talked(desk)
@@ -144,6 +146,7 @@ async def test_the_word_in_a_sentence_is_no_command(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.thorough
 async def test_another_agent_goes_on(tmp_path: Path) -> None:
     other = agent(given=[{"say": "The reviewer goes on."}])
     async with at_desk(tmp_path, AGENTS | {"reviewer": other}) as desk:
@@ -161,6 +164,7 @@ async def test_another_agent_goes_on(tmp_path: Path) -> None:
         await desk.sees("Say to whom: /to AGENT [focus]")
 
 
+@pytest.mark.thorough
 async def test_the_first_escape_is_for_the_handoff_the_second_for_the_turn(tmp_path: Path) -> None:
     agents = {"helper": agent(Slow=[{"say": "I begin."}, {"delay": 600}])}
     async with at_desk(tmp_path, agents) as desk:
@@ -180,6 +184,7 @@ async def test_the_first_escape_is_for_the_handoff_the_second_for_the_turn(tmp_p
         assert not any(ASKED in text for text in desk.backend.received["helper"])
 
 
+@pytest.mark.thorough
 async def test_a_handoff_waits_for_the_turn_and_drops_what_waits(tmp_path: Path) -> None:
     agents = {"helper": agent(Slow=[GATE, {"say": "At last."}])}
     async with at_desk(tmp_path, agents) as desk:
@@ -200,6 +205,7 @@ async def test_a_handoff_waits_for_the_turn_and_drops_what_waits(tmp_path: Path)
         assert not any("This one is dropped" in text for text in desk.backend.received["helper"])
 
 
+@pytest.mark.thorough
 async def test_what_waits_is_said_after_a_handoff_that_was_cancelled(tmp_path: Path) -> None:
     async with at_desk(tmp_path, SLOW) as desk:
         await talked(desk)
@@ -212,6 +218,7 @@ async def test_what_waits_is_said_after_a_handoff_that_was_cancelled(tmp_path: P
         await until(lambda: desk.backend.received["helper"][-1] == "One more thing.")
 
 
+@pytest.mark.thorough
 async def test_the_first_reply_of_a_successor_can_be_stopped(tmp_path: Path) -> None:
     agents = {"helper": agent(given=[{"say": "I read it."}, {"delay": 600}])}
     async with at_desk(tmp_path, agents) as desk:
@@ -242,6 +249,7 @@ async def test_a_session_hands_itself_over_at_a_limit(tmp_path: Path) -> None:
         await desk.rests("session 2, from 1", "1% of 200k", "hands over at 75%")
 
 
+@pytest.mark.thorough
 async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:
     agents = {
         "helper": agent({"say": "I am full."}, {"usage": FULL}, asked=[{"say": "## Goal"}, {"delay": 600}])
@@ -269,6 +277,7 @@ async def test_what_is_not_so_is_told(tmp_path: Path) -> None:
         await desk.rests("button.py")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("when", ["writing", "draft"])
 async def test_leaving_takes_a_handoff_back(tmp_path: Path, when: str) -> None:
     backend = ScriptedBackend()

@@ -38,6 +38,7 @@ def test_from_a_question_through_a_handoff_to_the_successor_s_answer(repository:
         assert "Traceback" not in terminal.screen
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["signal", "closed"])
 def test_a_closed_terminal_ends_the_chat_and_what_it_runs(repository: Path, how: str) -> None:
     mark = repository / "pid"
@@ -65,6 +66,7 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("no_agents")
 def test_what_cannot_begin_is_one_sentence(repository: Path) -> None:
     write_catalog(repository, {"helper": agent()})

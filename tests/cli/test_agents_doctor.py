@@ -144,6 +144,7 @@ def test_one_that_does_not_answer_is_told(segue: Segue, no_agents: Path) -> None
     assert rows(ran)["acp goose"]["said"] == "did not answer within 2 s"
 
 
+@pytest.mark.thorough
 def test_a_real_opencode_answers(segue: Segue, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = programs.need("opencode")
     monkeypatch.setenv("SEGUE_DATA_DIR", str(project / "data"))

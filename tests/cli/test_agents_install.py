@@ -93,6 +93,7 @@ def test_a_failure_of_npm_is_one_sentence_with_a_remedy(
     assert [path.name for path in kept.iterdir()] == [".lock"]
 
 
+@pytest.mark.thorough
 def test_the_real_npm_without_a_registry_is_told_as_such(
     segue: Segue, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,7 @@ def test_an_abort_that_came_too_late_tells_how_the_run_ended(
 READS = (("pipelines", "list", "--json"), ("pipelines", "show", "1", "--json"))
 
 
+@pytest.mark.thorough
 def test_after_a_crash_every_read_prints_json_alone_and_logs_nothing(project: Path, tmp_path: Path) -> None:
     for arguments in READS:
         data = tmp_path / "-".join(arguments)
@@ -288,6 +289,7 @@ def test_the_settings_of_init_hold_the_lines_that_make_the_built_in_agents_run(
     assert developer["options"]["pass_env"]
 
 
+@pytest.mark.thorough
 def test_a_command_sees_of_the_environment_what_it_is_handed(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +320,7 @@ echo '{"type": "turn.completed", "usage": {}}'
 """
 
 
+@pytest.mark.thorough
 def test_a_native_agent_is_handed_what_pass_env_names(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -415,6 +418,7 @@ def test_the_version_and_misuse(run: Run) -> None:
     assert run("nonsense")[0] == 2
 
 
+@pytest.mark.thorough
 def test_ctrl_c_aborts_the_run_and_its_agent(project: Path, tmp_path: Path) -> None:
     write_catalog(project, CATALOG)
     environment = os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data")}

@@ -74,6 +74,7 @@ class TestHostile:
             assert ran.code in {0, 1}
             assert len(ran.out) < 100_000
 
+    @pytest.mark.thorough
     def test_five_megabytes_are_read(self, segue: Run, project: Path) -> None:
         lines = "".join(f"- Mended the thing number {n} in src/part_{n}.py\n" for n in range(100_000))
         (project / "long.md").write_text(f"## What Was Done\n{lines}")

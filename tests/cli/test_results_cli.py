@@ -69,6 +69,7 @@ def test_the_difference_is_shown_merged_once_and_cleared_away(repo: Path, segue:
     assert git(repo, "rev-parse", "segue/1-work")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["staged", "unstaged", "untracked"])
 def test_a_dirty_checkout_is_not_merged_into(repo: Path, segue: Segue, kind: str) -> None:
     assert segue("run", "pair", "Work.").code == 0
@@ -128,6 +129,7 @@ def served(tmp_path: Path, repo: Path) -> Iterator[ServedSegue]:
     running.close()
 
 
+@pytest.mark.thorough
 def test_while_runs_go_on(served: ServedSegue, repo: Path) -> None:
     (repo / "sub").mkdir()
     worktree = served.submit(template="wait", prompt="Work.")["id"]

@@ -251,6 +251,7 @@ def test_a_branch_does_not_bring_scripts_that_were_not_trusted(
     assert not marker.exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("answer", "code"), [("y\r", 0), ("\r", 2), ("n\r", 2), ("\x04", 2)])
 def test_in_a_terminal_it_is_asked_for(clone: Path, marker: Path, answer: str, code: int) -> None:
     with in_terminal(clone, "work", "x", command="run", columns=160) as terminal:

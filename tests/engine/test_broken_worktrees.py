@@ -55,6 +55,7 @@ async def test_what_cannot_be_mended_fails_with_a_sentence(
     assert git(repository, "fsck") == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MENDED)
 async def test_what_can_be_mended_is(tmp_path: Path, repository: Path, name: str) -> None:
     backend = _backend(WRITE, {"run": ["sh", "-c", MENDED[name]]}, SAY)

@@ -65,6 +65,7 @@ def wait_until(holds: Callable[[], bool], what: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.thorough
 def test_half_open_connections_fail_no_pipeline(served: ServedSegue, tmp_path: Path) -> None:
     pipeline = begin(served, tmp_path)
     address = urlsplit(str(served.client.base_url))
@@ -82,6 +83,7 @@ def test_half_open_connections_fail_no_pipeline(served: ServedSegue, tmp_path: P
     assert "file_handles_exhausted" not in served.log()
 
 
+@pytest.mark.thorough
 def test_without_file_handles_work_waits_and_it_is_reported(served: ServedSegue, tmp_path: Path) -> None:
     pipeline = begin(served, tmp_path)
     wait_until(lambda: "attempt_started" in served.log(), served.log)

@@ -80,6 +80,7 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
     assert ended.steps[0].usage.input_tokens == 90, "what both sessions used counts"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("settings", "first", "reason"),
     [
@@ -116,6 +117,7 @@ async def test_an_answer_that_comes_with_the_full_context_is_taken(tmp_path: Pat
     assert (ended.status, ended.steps[0].attempts, backend.aborted) == (PipelineStatus.DONE, 1, [])
 
 
+@pytest.mark.thorough
 async def test_the_handoff_itself_never_reaches_a_limit(tmp_path: Path, repository: Path) -> None:
     """While it is written the context is still full, and its words speak of handing off."""
     words = HANDOFF.replace("Keep the change small", "When the context is full, run /handoff at once")
@@ -136,6 +138,7 @@ async def test_a_bad_handoff_is_mended_before_the_successor_begins(tmp_path: Pat
     assert "gone.js" not in backend.received["developer"][3]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
@@ -158,6 +161,7 @@ async def test_who_hands_nothing_over_is_followed_by_what_segue_saw(
     assert why in told
 
 
+@pytest.mark.thorough
 async def test_handoffs_that_change_nothing_end_the_step_with_a_reason(
     tmp_path: Path, repository: Path
 ) -> None:
@@ -172,6 +176,7 @@ async def test_handoffs_that_change_nothing_end_the_step_with_a_reason(
     assert not handoff.is_synthetic, "a person can start from what the last session wrote"
 
 
+@pytest.mark.thorough
 async def test_there_is_a_cap_on_the_handoffs_of_a_step(tmp_path: Path, repository: Path) -> None:
     busy = [{"append": {"path": "log.txt", "text": "more\n"}}, FULL, LONG]
     ended, _ = await run(tmp_path, repository, agent(*busy, given=busy), handoff_most=3)
@@ -224,6 +229,7 @@ async def test_after_a_crash_the_question_is_not_asked_again(tmp_path: Path, rep
     assert len(documents(tmp_path)) == 1
 
 
+@pytest.mark.thorough
 async def test_after_a_crash_with_the_session_gone_the_step_goes_on_from_what_is_left(
     tmp_path: Path, repository: Path
 ) -> None:

@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from segue.application.app import Segue
 from segue.application.backends import Message, SessionRequest
 from segue.domain.errors import SessionLost
@@ -18,6 +20,8 @@ from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_
 from tests.engine.test_handing_over import DONE, FULL, LONG, ONE_STEP, WORK, Surviving
 from tests.holding import hold_until
 from tests.sessions.scripts import HANDOFF, agent, until, write_catalog
+
+pytestmark = pytest.mark.thorough
 
 DECISION = "the page itself is right"
 """Words that stand in the handoff of the first session, and nowhere else."""

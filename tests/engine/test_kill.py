@@ -44,6 +44,7 @@ def served(tmp_path: Path, project: Path) -> Iterator[ServedSegue]:
     segue.close()
 
 
+@pytest.mark.thorough
 def test_ten_kills_lose_nothing_and_repeat_no_finished_step(served: ServedSegue) -> None:
     undisturbed = served.submit(template="chain", prompt="Make five files.")["id"]
     assert served.wait_for(undisturbed, "done", "failed")["status"] == "done"
@@ -87,6 +88,7 @@ def test_a_killed_server_goes_on_at_the_next_start_and_says_so(served: ServedSeg
     assert events[-1]["status"] == "done"
 
 
+@pytest.mark.thorough
 def test_an_interrupted_pipeline_goes_on_in_the_foreground(served: ServedSegue) -> None:
     pipeline = served.submit(template="chain", prompt="Make five files.")["id"]
     served.kill()

@@ -15,6 +15,8 @@ from tests.git.flow import checkout_of
 from tests.git.repositories import git
 from tests.trusting import write_project
 
+pytestmark = pytest.mark.thorough
+
 RUNS = 20
 LOCKED = ("index.lock", "unable to lock", "cannot lock", "file exists")
 WORK = """

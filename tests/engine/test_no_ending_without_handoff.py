@@ -18,6 +18,8 @@ import pytest
 
 from tests.serving import ServedSegue, write_catalog
 
+pytestmark = pytest.mark.thorough
+
 KILLS = 10
 STATE = "git status --porcelain --untracked-files=all --no-renames"
 

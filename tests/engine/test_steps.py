@@ -217,6 +217,7 @@ async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, repositor
         assert (await follow_to_end(segue, other.id)).status is PipelineStatus.DONE
 
 
+@pytest.mark.thorough
 async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, repository: Path) -> None:
     from segue.application.workers import WorkerPolicy
 

@@ -101,6 +101,7 @@ def test_another_user_can_neither_run_nor_approve_nor_read(served: ServedSegue, 
         assert place == file or not place.is_file() or served.credential().encode() not in place.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_token_that_another_process_revokes_stops_working_at_once(served: ServedSegue) -> None:
     made = served.run_cli("token", "new", "ci", "--role", "read")
     assert made.returncode == 0, made.stderr

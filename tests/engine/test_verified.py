@@ -259,6 +259,7 @@ async def test_a_key_in_a_reply_is_redacted_before_it_is_stored(tmp_path: Path, 
     assert key not in backend.received["rev"][0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("later", [{"fail": "the model is gone"}, {"crash": 9}, {"say": "   "}], ids=str)
 async def test_a_repair_turn_that_fails_leaves_what_there_was(
     tmp_path: Path, repository: Path, later: dict[str, Any]

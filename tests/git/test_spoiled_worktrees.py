@@ -81,6 +81,7 @@ WAYS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WAYS)
 async def test_the_work_is_on_the_branch_whatever_the_agent_did(flow: Flow, name: str) -> None:
     space = await flow.open()

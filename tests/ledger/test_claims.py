@@ -263,6 +263,7 @@ def test_other_languages_break_nothing(source: str) -> None:
         assert claim.text
 
 
+@pytest.mark.thorough
 @given(handoffs())
 def test_every_record_can_be_read(record: Handoff) -> None:
     for claim in find_claims(record):

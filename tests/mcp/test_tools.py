@@ -21,6 +21,7 @@ from tests.mcp.rig import GOOD, QUICK_FIX, WaitingAgents, finish_all, handoff_of
 BAD = {"outcome": "partial", "what_was_done": ["Half of it"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("submissions", "reply", "expected"),
     [

@@ -138,6 +138,7 @@ async def test_once_the_successor_has_it_the_handoff_is_a_fact(tmp_path: Path, r
         assert handed(await handing).reply == "I go on."
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", ["cancel", "task"])
 async def test_cancelling_at_any_moment_leaves_all_or_nothing(
     tmp_path: Path, repository: Path, by: str

@@ -21,9 +21,11 @@ from segue.testing import Playable, ScriptedModel, error, hang, say, script, tur
 from tests.agents.rigs import MAKERS, make_project, profile_of
 from tests.sessions.scripts import failed
 
+pytestmark = pytest.mark.thorough
+
 SUMMARY = "<summary>The sign in calc.py is wrong.</summary>"
 OLD = "[[look]] Why is add wrong? THESE-ARE-OLD-WORDS"
-RIGS = ["opencode", pytest.param("claude_code", marks=pytest.mark.thorough)]
+RIGS = ["opencode", "claude_code"]
 every_rig = pytest.mark.parametrize("name", RIGS)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from segue.application.backends import SessionEvent, ToolUsed
 from segue.bootstrap import open_segue
 from segue.domain.sessions import Reason, Role
@@ -13,6 +15,8 @@ from segue.testing import Playable, ScriptedModel, edit, read, say, shell, turn,
 from tests.agents import rig_opencode
 from tests.agents.rigs import make_project, profile_of
 from tests.sessions.scripts import handed
+
+pytestmark = pytest.mark.thorough
 
 HANDOFF = """## Goal
 Let add add.

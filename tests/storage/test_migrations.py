@@ -101,6 +101,7 @@ async def test_opening_makes_the_newest_schema_and_opening_again_changes_nothing
     assert ask(database_url, lambda connection: connection.execute(text(version)).scalar()) == HEAD
 
 
+@pytest.mark.thorough
 async def test_processes_that_open_a_new_database_at_once_all_succeed(database_url: str) -> None:
     program = (
         "import asyncio, sys\n"

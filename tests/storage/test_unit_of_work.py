@@ -241,6 +241,7 @@ class TestClaims:
         await other.close()
         assert sorted(pipeline_id for leased in found for pipeline_id in leased) == ids
 
+    @pytest.mark.thorough
     async def test_two_processes_never_claim_the_same(self, database: SqlDatabase, database_url: str) -> None:
         ids = await add_pipelines(database, 40)
         await add_workers(database, "w1", "w2")

@@ -204,6 +204,7 @@ def test_the_other_tool_takes_over(own_home: Path, project: Path, tmp_path: Path
     assert f"cd {project} && codex 'Go on" in none.stderr
 
 
+@pytest.mark.thorough
 def test_a_tool_is_found_as_a_back_end_finds_it(own_home: Path, project: Path, tmp_path: Path) -> None:
     """The one that the settings name, else one on the PATH, else the one that Segue installed."""
     samples.pi(own_home, str(project))

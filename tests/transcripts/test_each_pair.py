@@ -28,6 +28,8 @@ from tests.agents.rigs import git
 from tests.transcripts.terminal import Terminal
 from tests.transcripts.tools_at_home import TOOLS, Home, make_home
 
+pytestmark = pytest.mark.thorough
+
 PLAN = script(
     {
         "work": [
@@ -42,12 +44,7 @@ PLAN = script(
     default="work",
 )
 ASKED = "Write a page and mend add. The page must hold one line."
-PAIRS = [
-    pytest.param(source, target, id=f"{source}-{target}")
-    if source == target == "opencode"
-    else pytest.param(source, target, id=f"{source}-{target}", marks=pytest.mark.thorough)
-    for target, source in product(TOOLS, TOOLS)
-]
+PAIRS = [pytest.param(source, target, id=f"{source}-{target}") for target, source in product(TOOLS, TOOLS)]
 
 
 class World:
