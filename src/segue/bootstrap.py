@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from segue import __version__
 from segue.application.acceptance import Acceptance
 from segue.application.app import Segue
 from segue.application.approvals import Approvals
@@ -20,7 +21,7 @@ from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.endings import Endings, Limits
 from segue.application.handing_over import HandingOver
 from segue.application.pipelines import Pipelines
-from segue.application.ports import Database
+from segue.application.ports import Database, Views
 from segue.application.results import Results
 from segue.application.session_ports import Documents
 from segue.application.sessions import SessionPolicy, Sessions
@@ -119,13 +120,12 @@ async def open_segue(
 ) -> AsyncIterator[Segue]:
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
-    from segue.adapters.checks import run_check_alongside
     from segue.adapters.documents import FileDocuments
     from segue.adapters.engine.dbos_engine import DbosEngine
     from segue.adapters.event_feed import SharedFeed
-    from segue.adapters.git.workspaces import GitWorkspaces
     from segue.adapters.processes import LocalProcesses
     from segue.adapters.storage.database import open_database
+    from segue.interfaces.mcp.host import ToolsHost
 
     make_data_dir(settings)
     allow_everywhere(settings.not_secret)
@@ -138,13 +138,7 @@ async def open_segue(
         loaded = LoadedBackends(sessions_dir=settings.sessions_dir, given=backends)
         clock = SystemClock()
         limits = Limits(step_timeout=settings.step_timeout)
-        verification = Verification(
-            workspaces=GitWorkspaces(root=settings.worktrees_dir),
-            views=views,
-            run_check=lambda folder, command: run_check_alongside(
-                command, Path(folder), seconds=settings.check_timeout
-            ),
-        )
+        verification = _verification_of(settings, views)
         endings = Endings(
             database=database, backends=loaded, clock=clock, limits=limits, verification=verification
         )
@@ -155,13 +149,15 @@ async def open_segue(
             clock=clock,
             policy=policy or WorkerPolicy(room=settings.max_running),
         )
+        tools = AgentTools(database=database, clock=clock)
+        host = ToolsHost(tools, version=__version__)
         catalog = open_catalog(settings)
         documents = FileDocuments(settings.personas_dir)
         pipelines = Pipelines(
             database=database,
             catalog=catalog,
             workers=workers,
-            moves=_moves_of(settings, catalog, endings, documents),
+            moves=_moves_of(settings, catalog, endings, documents, tools_for(settings, host.address)),
             clock=clock,
         )
         talking = Talking(
@@ -180,7 +176,7 @@ async def open_segue(
             ),
             pipelines=pipelines,
             approvals=Approvals(database=database, clock=clock),
-            tools=AgentTools(database=database, clock=clock),
+            tools=tools,
             tokens=_tokens_of(settings, database),
             results=Results(database=database, workspaces=verification.workspaces),
             views=database.views,
@@ -190,12 +186,27 @@ async def open_segue(
             workers=workers,
             backends=loaded,
         )
-        try:
-            yield segue
-        finally:
-            await segue.stop()
+        async with aclosing(host):
+            try:
+                yield segue
+            finally:
+                await segue.stop()
     finally:
         await database.close()
+
+
+def _verification_of(settings: Settings, views: Views) -> Verification:
+    """What holds handoffs against git and against commands that are run again."""
+    from segue.adapters.checks import run_check_alongside
+    from segue.adapters.git.workspaces import GitWorkspaces
+
+    return Verification(
+        workspaces=GitWorkspaces(root=settings.worktrees_dir),
+        views=views,
+        run_check=lambda folder, command: run_check_alongside(
+            command, Path(folder), seconds=settings.check_timeout
+        ),
+    )
 
 
 def session_policy(settings: Settings) -> SessionPolicy:
@@ -254,20 +265,27 @@ def _tokens_of(settings: Settings, database: Database) -> Tokens:
     )
 
 
-def tools_for(settings: Settings) -> ToolsFor | None:
-    """How a session is given the tools of its attempt; none if agents are to have none."""
+def tools_for(settings: Settings, hosted_at: Callable[[], str | None]) -> ToolsFor | None:
+    """How a session is given the tools of its attempt; none if agents are to have none.
+
+    `hosted_at` tells where this process hosts them, and is asked when a session needs them.
+    """
     if settings.mcp == "off":
         return None
     # -P: the program starts in the agent's working directory, whose files must not pass for Python's own.
-    command = (sys.executable, "-P", "-m", "segue", "mcp")
-    if settings.mcp == "http":
-        # The address of `segue serve` stands in for that of the database, whose password stays here.
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        shared: Mapping[str, str] = {"SEGUE_MCP_URL": f"http://{host}:{settings.port}/mcp"}
-    else:
-        shared = _way_to_the_database(settings)
+    command = (sys.executable, "-P", "-m", "segue.interfaces.mcp.relay")
+
+    def way() -> Mapping[str, str]:
+        if settings.mcp == "http":
+            # The address of `segue serve` stands in for that of the database, whose password stays here.
+            host = f"[{settings.host}]" if ":" in settings.host else settings.host
+            return {"SEGUE_MCP_URL": f"http://{host}:{settings.port}/mcp"}
+        # The way to the database is for agents that outlive this process.
+        here = hosted_at()
+        return {**({"SEGUE_MCP_URL": here} if here else {}), **_way_to_the_database(settings)}
+
     return lambda token: ToolServer(
-        name="segue", command=command, environment={**shared, "SEGUE_MCP_TOKEN": token}
+        name="segue", command=command, environment={**way(), "SEGUE_MCP_TOKEN": token}
     )
 
 
@@ -281,14 +299,18 @@ def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
     }
 
 
-def _moves_of(settings: Settings, catalog: YamlCatalog, endings: Endings, documents: Documents) -> StepMoves:
+def _moves_of(
+    settings: Settings,
+    catalog: YamlCatalog,
+    endings: Endings,
+    documents: Documents,
+    tools: ToolsFor | None,
+) -> StepMoves:
     """What brings a step to its end."""
     from segue.adapters.tokens import counter_for
 
     notation = settings.handoff_notation
-    conversations = Conversations(
-        endings=endings, tools_for=tools_for(settings), credential=str(settings.credential_file)
-    )
+    conversations = Conversations(endings=endings, tools_for=tools, credential=str(settings.credential_file))
     return StepMoves(
         catalog=catalog,
         endings=endings,

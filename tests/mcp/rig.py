@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,60 @@ async def tools_of(request: SessionRequest, **changed: str) -> AsyncIterator[Cli
     )
     async with Client(stdio_client(parameters), read_timeout_seconds=120) as client:
         yield client
+
+
+Talk = Callable[[Sequence[str], int], Awaitable[list[dict[str, Any]]]]
+"""Lines, and how many answers to wait for -> the answers, in the order they came."""
+
+
+@asynccontextmanager
+async def lines_of(request: SessionRequest, **changed: str) -> AsyncIterator[Talk]:
+    """The very program that the session was given, spoken to in lines. It must end well."""
+    server = server_of(request)
+    process = await asyncio.create_subprocess_exec(
+        *server.command,
+        env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **server.environment, **changed},
+        cwd=request.working_dir,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    incoming, outgoing, errors = process.stdin, process.stdout, process.stderr
+    assert incoming is not None
+    assert outgoing is not None
+    assert errors is not None
+
+    async def talk(lines: Sequence[str], answers: int) -> list[dict[str, Any]]:
+        incoming.write(("\n".join(lines) + "\n").encode())
+        return [json.loads(await outgoing.readline()) for _ in range(answers)]
+
+    try:
+        async with asyncio.timeout(120):
+            yield talk
+            incoming.close()
+            assert await outgoing.read() == b""
+            assert b"Traceback" not in await errors.read()
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def hello(number: int) -> str:
+    """The greeting of a client as a line."""
+    params = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params})
+
+
+def tool_call(number: int, tool: str, arguments: str) -> str:
+    """A call as a line."""
+    start = f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", "params": '
+    return f'{start}{{"name": "{tool}", "arguments": {arguments}}}}}'
 
 
 async def call(client: Client, name: str, **arguments: Any) -> tuple[bool, str]:

@@ -7,7 +7,8 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import httpx2
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
-from mcp import Client
+from mcp import Client, MCPError
 from segue.application.app import Segue
 from segue.interfaces.api.app import ApiOptions, create_app
 from segue.interfaces.mcp.http import ToolsOverHttp, create_tools_app, tools_route
@@ -105,7 +106,7 @@ async def test_only_the_token_of_an_attempt_under_way_is_let_in(segue: Segue, ag
         for foreign in ({"host": "evil.example"}, {"origin": "http://evil.example"}, {"origin": "null"}):
             turned_away = await client.post("/mcp", json=GET_TASK, headers=headers(token, **foreign))
             assert turned_away.status_code == 403, foreign
-        large = await client.post("/mcp", content=b"x" * 5_000_000, headers=headers(token))
+        large = await client.post("/mcp", content=b"x" * 9_000_000, headers=headers(token))
         assert large.status_code == 413
         for method in ("GET", "DELETE"):
             assert (await client.request(method, "/mcp", headers=headers(token))).status_code == 405
@@ -129,13 +130,14 @@ async def test_beside_the_api_the_tools_have_tokens_of_their_own(segue: Segue, a
         assert (await client.get("/pipelines", headers=headers(credential))).status_code == 200
 
 
-async def test_a_client_over_http_and_one_through_the_bridge_hand_off(
+async def test_a_client_over_http_and_one_through_the_relay_hand_off(
     segue: Segue, agents: WaitingAgents
 ) -> None:
     pipeline = await segue.pipelines.submit(QUICK_FIX)
     request = await agents.at_work()
     environment = dict(server_of(request).environment)
     token = environment.pop("SEGUE_MCP_TOKEN")
+    staying = AsyncExitStack()
     async with served_tools(environment, Path(request.working_dir)) as url:
         sending = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"})
         async with sending, Client(streamable_http_client(url, http_client=sending)) as client:
@@ -143,20 +145,20 @@ async def test_a_client_over_http_and_one_through_the_bridge_hand_off(
             assert await call(client, "submit_handoff", outcome="partial") != (True, "")
             assert (await call(client, "submit_handoff", **GOOD))[0]
         # Without any way to the database: what the setting `mcp: http` gives to agents.
-        nowhere = {"SEGUE_DATABASE_URL": "sqlite:////nowhere/none.db", "SEGUE_MCP_URL": url}
-        async with tools_of(request, **nowhere) as client:
-            well, said = await call(client, "get_task")
-            assert (well, "Your handoff has been submitted" in said) == (True, True)
-            well, said = await call(client, "report_blocker", blocker="The server is slow")
-            assert well, said
-            well, said = await call(client, "recall", query="x" * 3_000_000)
-            assert (well, "at most" in said) == (False, True)
-        async with tools_of(request, SEGUE_MCP_TOKEN="wrong", SEGUE_MCP_URL=url) as client:
-            well, said = await call(client, "get_task")
-            assert (well, "this token opens no tools" in said) == (False, True)
-    async with tools_of(request, SEGUE_MCP_URL=url) as client:
+        given = {"SEGUE_MCP_URL": url, "SEGUE_MCP_TOKEN": token}
+        alone = replace(request, tools=replace(server_of(request), environment=given))
+        client = await staying.enter_async_context(tools_of(alone))
         well, said = await call(client, "get_task")
-        assert (well, f"Segue does not answer at {url}" in said) == (False, True)
+        assert (well, "Your handoff has been submitted" in said) == (True, True)
+        well, said = await call(client, "report_blocker", blocker="The server is slow")
+        assert well, said
+        well, said = await call(client, "recall", query="x" * 9_000_000)
+        assert (well, "at most" in said) == (False, True)
+    well, said = await call(client, "get_task")
+    assert (well, f"Segue does not answer at {url}" in said) == (False, True)
+    with pytest.raises(MCPError, match="Segue does not answer at"):
+        await client.list_tools()
+    await staying.aclose()
     await finish_all(segue, agents, pipeline.id)
     handoff = await handoff_of_step(segue, pipeline.id)
     assert handoff is not None
@@ -184,7 +186,10 @@ def test_the_server_has_the_tools_if_the_setting_says_so(
     [
         (
             "stdio",
-            {"SEGUE_DATABASE_URL", "SEGUE_DATA_DIR", "SEGUE_CONFIG_DIR", "SEGUE_MCP_TOKEN", "PGPASSWORD"},
+            {
+                *("SEGUE_MCP_URL", "SEGUE_MCP_TOKEN"),
+                *("SEGUE_DATABASE_URL", "SEGUE_DATA_DIR", "SEGUE_CONFIG_DIR", "PGPASSWORD"),
+            },
         ),
         ("http", {"SEGUE_MCP_URL", "SEGUE_MCP_TOKEN"}),
     ],
@@ -198,10 +203,12 @@ def test_the_setting_says_what_an_agent_is_given(
     for name in [name for name in os.environ if name.startswith("PG")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PGPASSWORD", "of the database")
-    make = tools_for(load_settings(mcp=chosen, port=8123, database_url="postgresql://me:pass@host/name"))
+    settings = load_settings(mcp=chosen, port=8123, database_url="postgresql://me:pass@host/name")
+    make = tools_for(settings, lambda: "http://127.0.0.1:9/mcp")
     assert make is not None
     server = make("the-token")
     assert {*server.environment} == given
-    assert server.environment.get("SEGUE_MCP_URL") in (None, "http://127.0.0.1:8123/mcp")
+    port = {"stdio": 9, "http": 8123}[chosen]
+    assert server.environment["SEGUE_MCP_URL"] == f"http://127.0.0.1:{port}/mcp"
     assert ("pass@" in str(server.environment)) == (chosen == "stdio")
-    assert tools_for(load_settings(mcp="off")) is None
+    assert tools_for(load_settings(mcp="off"), lambda: None) is None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import subprocess
 import sys
+from contextlib import AsyncExitStack
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,11 @@ from tests.mcp.rig import (
     call,
     finish_all,
     handoff_of_step,
+    hello,
     kinds_of,
-    server_of,
+    lines_of,
+    token_of,
+    tool_call,
     tools_of,
 )
 
@@ -73,13 +76,15 @@ async def test_tools_close_with_their_attempt_and_open_no_other_run(
 ) -> None:
     first = await segue.pipelines.submit(QUICK_FIX)
     mine = await agents.at_work(1)
+    opened = AsyncExitStack()
+    ended = await opened.enter_async_context(tools_of(mine))
     agents.reply(mine, "## What Was Done\n- The hidden thing of run one\n")
     reviewing = await agents.at_work(2)
     await segue.pipelines.submit(QUICK_FIX)
     other = await agents.at_work(3)
     agents.reply(other, "## What Was Done\n- Ordinary things\n")
     other = await agents.at_work(4)
-    async with tools_of(reviewing) as inside, tools_of(other) as outside, tools_of(mine) as ended:
+    async with tools_of(reviewing) as inside, tools_of(other) as outside:
         well, said = await call(inside, "recall", query="hidden")
         assert well
         assert "The hidden thing of run one" in said
@@ -92,10 +97,16 @@ async def test_tools_close_with_their_attempt_and_open_no_other_run(
                 False,
                 "Error: this attempt has ended (done): its tools are closed, so just finish",
             )
+    await opened.aclose()
     assert (await handoff_of_step(segue, first.id)).what_was_done == ("The hidden thing of run one",)  # type: ignore[union-attr]
-    async with tools_of(other, SEGUE_MCP_TOKEN="wrong") as client:
-        well, said = await call(client, "get_task")
-        assert (well, "this token opens no tools" in said) == (False, True)
+    for token, why in ((token_of(mine), "has ended (done)"), ("wrong", "this token opens no tools")):
+        async with lines_of(other, SEGUE_MCP_TOKEN=token) as talk:
+            greeted, called = sorted(
+                await talk([hello(1), tool_call(2, "get_task", "{}")], 2), key=itemgetter("id")
+            )
+        assert why in greeted["error"]["message"]
+        assert called["result"]["isError"] is True
+        assert why in called["result"]["content"][0]["text"]
 
 
 async def test_hostile_values_get_a_clear_answer_and_the_server_lives(
@@ -145,59 +156,39 @@ async def test_hostile_values_get_a_clear_answer_and_the_server_lives(
     assert handoff.goal == "nul \ufffd and bell \a"
 
 
-def message(number: int, tool: str, arguments: str) -> str:
-    """A call as a line."""
-    start = f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", "params": '
-    return f'{start}{{"name": "{tool}", "arguments": {arguments}}}}}'
-
-
 async def test_lines_that_are_no_messages_are_answered_and_output_is_protocol_alone(
     segue: Segue, agents: WaitingAgents
 ) -> None:
     await segue.pipelines.submit(QUICK_FIX)
-    request = await agents.at_work()
-    server = server_of(request)
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    deep = "[" * 400 + "]" * 400
+    deep, far_too_deep = ("[" * depth + "]" * depth for depth in (400, 200_000))
     lines = [
-        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        hello(1),
         json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        "",
         "no json at all",
-        message(2, "report_blocker", '{"blocker": "half a pair: \\ud83d"}'),
-        message(3, "recall", f'{{"query": {deep}}}'),
+        tool_call(2, "report_blocker", '{"blocker": "half a pair: \\ud83d"}'),
+        tool_call(3, "recall", f'{{"query": {deep}}}'),
+        tool_call(4, "recall", f'{{"query": {far_too_deep}}}'),
+        '{"id": 5, "method": "tools/list"}',
+        '{"jsonrpc": "2.0", "id": {}, "method": "tools/list"}',
+        '{"jsonrpc": "2.0", "id": 6, "result": {}}',
+        '["tools/list"]',
+        '{"jsonrpc": "2.0", "id": 7, "method": "no/such/method"}',
+        '{"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": [1]}',
     ]
-    process = await asyncio.create_subprocess_exec(
-        *server.command,
-        env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **server.environment},
-        cwd=request.working_dir,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        async with asyncio.timeout(120):
-            process.stdin.write(("\n".join(lines) + "\n").encode())
-            answers = [json.loads(await process.stdout.readline()) for _ in range(4)]
-            process.stdin.write((message(4, "get_task", "{}") + "\n").encode())
-            answers.append(json.loads(await process.stdout.readline()))
-            process.stdin.close()
-            assert await process.stdout.read() == b""
-            errors = (await process.stderr.read()).decode()
-            assert await process.wait() == 0
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert "Traceback" not in errors
+    async with lines_of(await agents.at_work()) as talk:
+        answers = await talk(lines, 10)
+        answers += await talk([tool_call(9, "get_task", "{}")], 1)
+    without_id = [answer["error"]["code"] for answer in answers if answer["id"] is None]
+    assert sorted(without_id) == [-32700, -32700, -32600, -32600]
     by_id = {answer["id"]: answer for answer in answers}
-    assert by_id[None]["error"]["code"] == -32700
+    assert by_id[1]["result"]["protocolVersion"] == "2025-06-18"
     assert by_id[2]["result"]["isError"] is False
     assert "nested too deeply" in by_id[3]["error"]["message"]
-    assert "half a pair" not in by_id[4]["result"]["content"][0]["text"]
-    assert "blockers reported: 1" in by_id[4]["result"]["content"][0]["text"]
+    assert [by_id[number]["error"]["code"] for number in (5, 7)] == [-32600, -32601]
+    assert "error" in by_id[8]
+    assert "half a pair" not in by_id[9]["result"]["content"][0]["text"]
+    assert "blockers reported: 1" in by_id[9]["result"]["content"][0]["text"]
 
 
 async def test_a_file_of_the_working_directory_does_not_pass_for_a_module(
@@ -208,28 +199,6 @@ async def test_a_file_of_the_working_directory_does_not_pass_for_a_module(
     await segue.pipelines.submit(QUICK_FIX)
     async with tools_of(await agents.at_work()) as client:
         assert (await call(client, "get_task"))[0]
-
-
-def test_the_greeting_waits_for_nothing_heavy(tmp_path: Path) -> None:
-    code = (
-        "import os, sys; os.environ['SEGUE_MCP_TOKEN'] = 'x'; sys.argv = ['segue', 'mcp']\n"
-        "from segue.__main__ import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert end.code == 0\n"
-        "print('LOADED', *sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    loaded = done.stderr.partition("LOADED")[2].split()
-    assert "mcp" in loaded
-    assert not [name for name in ("fastapi", "dbos", "sqlalchemy", "alembic", "psutil") if name in loaded]
 
 
 def test_without_a_token_there_is_nothing_to_serve(project: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
-from contextlib import AsyncExitStack, closing
+import threading
+from collections.abc import Callable
+from contextlib import AsyncExitStack, closing, suppress
 from typing import Annotated, Any
 
 import typer
@@ -67,8 +70,8 @@ async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -
             typer.echo(f"{left} unfinished: they go on when Segue starts again", err=True)
 
 
-async def serve_app(app: Any, listener: socket.socket, greeting: str) -> None:
-    """Say where, and serve a web application until Ctrl-C or a polite kill."""
+async def serve_app(app: Any, listener: socket.socket, greeting: str, *, until_eof: bool = False) -> None:
+    """Say where, and serve a web application until Ctrl-C or a polite kill, or until standard input ends."""
     from segue.interfaces.api.server import Server
     from segue.interfaces.cli.live import on_interrupt
 
@@ -77,9 +80,18 @@ async def serve_app(app: Any, listener: socket.socket, greeting: str) -> None:
     def stop() -> None:
         server.should_exit = True
 
+    if until_eof:
+        threading.Thread(target=_at_end_of_input, args=(stop,), daemon=True).start()
     async with on_interrupt(stop):
         typer.echo(greeting, err=True)
         await server.serve(sockets=[listener])
+
+
+def _at_end_of_input(act: Callable[[], None]) -> None:
+    with suppress(OSError):
+        while os.read(0, 65_536):
+            pass
+    act()
 
 
 def url_of(host: str, port: int) -> str:

@@ -19,7 +19,8 @@ from segue.interfaces.api.security import Guard, bearer_of
 from segue.interfaces.mcp.server import build_server
 from segue.interfaces.mcp.tools import Answer, call_tool
 
-_LARGEST_BODY = 2_000_000
+_LARGEST_BODY = 8_000_000
+"""Room for a submission of a million characters, whatever they are; a larger one is told its own limits."""
 
 
 class ToolsOverHttp:
@@ -49,10 +50,7 @@ class ToolsOverHttp:
         await self._manager.handle_request(scope, receive, send)
 
     async def _call(self, name: str, arguments: Mapping[str, Any], request: Any) -> Answer:
-        async def tools() -> AgentTools:
-            return self._tools
-
-        return await call_tool(tools, bearer_of(request.headers), name, arguments)
+        return await call_tool(self._tools, bearer_of(request.headers), name, arguments)
 
 
 def tools_route(app: ToolsOverHttp) -> Route:

@@ -11,7 +11,7 @@ from mcp.server.lowlevel import Server
 from segue.interfaces.mcp.tools import INSTRUCTIONS, TOOLS, Answer
 
 Call = Callable[[str, Mapping[str, Any], Any], Awaitable[Answer]]
-"""Tool name, its arguments, the HTTP request that brought it (none on standard streams) -> the answer."""
+"""Tool name, its arguments, the HTTP request that brought it -> the answer."""
 
 
 def build_server(call: Call, *, version: str) -> Server[Any]:

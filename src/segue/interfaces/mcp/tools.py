@@ -180,16 +180,12 @@ TOOLS: Sequence[ToolSpec] = (
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-OpenTools = Callable[[], Awaitable[AgentTools]]
-"""Gives the use cases, made when first asked for."""
-
-
-async def call_tool(tools: OpenTools, token: str, name: str, arguments: Mapping[str, Any]) -> Answer:
+async def call_tool(tools: AgentTools, token: str, name: str, arguments: Mapping[str, Any]) -> Answer:
     """Carry a call out; what goes wrong is an answer too."""
     try:
         tool = _BY_NAME.get(name)
         if tool is None:
             raise UnknownName("tool", name[:100], _BY_NAME)
-        return await tool.call(await tools(), token, arguments)
+        return await tool.call(tools, token, arguments)
     except SegueError as error:
         return Answer(f"Error: {error}", is_error=True)
