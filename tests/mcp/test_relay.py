@@ -89,14 +89,23 @@ def test_calls_are_under_way_at_once_and_keep_their_ids() -> None:
     assert sorted(answer["id"] for answer in answers) == [1, 2, 3]
 
 
-def test_who_answers_but_is_not_segue_does_not_count() -> None:
-    for answer in (b"<html>", b"[]", b"{}"):
+def test_who_answers_but_is_not_segue_does_not_count_and_the_session_has_no_tools() -> None:
+    lines = [
+        hello(1),
+        '{"jsonrpc": "2.0", "id": 2, "method": "initialize"}',
+        '{"jsonrpc": "2.0", "id": 3, "method": "tools/list"}',
+        tool_call(4, "recall", "{}"),
+        '{"jsonrpc": "2.0", "id": 5, "method": "ping"}',
+    ]
+    for answer in (b"<html>", b"[]", b"{}", b'{"result": 1}'):
         with answering(answer) as url:
-            greeted, called = sorted(
-                relayed(url, [hello(1), tool_call(2, "recall", "{}")]), key=lambda each: int(each["id"])
-            )
-        assert f"Segue does not answer at {url} (" in greeted["error"]["message"]
-        assert f"Segue does not answer at {url} (" in called["result"]["content"][0]["text"]
+            by_id = {answer["id"]: answer for answer in relayed(url, lines)}
+        assert by_id[1]["result"]["protocolVersion"] == by_id[2]["result"]["protocolVersion"] == "2025-06-18"
+        assert by_id[3]["result"] == {"tools": []}
+        called = by_id[4]["result"]
+        assert (called["isError"], called["content"][0]["type"]) == (True, "text")
+        assert f"Segue does not answer at {url} (" in called["content"][0]["text"]
+        assert f"Segue does not answer at {url} (" in by_id[5]["error"]["message"]
 
 
 def test_it_imports_nothing_heavy() -> None:
@@ -113,7 +122,7 @@ def test_it_imports_nothing_heavy() -> None:
         timeout=120,
         check=False,
     )
-    assert done.stdout.count("Segue does not answer at http://127.0.0.1:1/mcp (Connection refused)") == 2
+    assert done.stdout.count("Segue does not answer at http://127.0.0.1:1/mcp (Connection refused)") == 1
     loaded = done.stderr.split()
     assert {name for name in loaded if name.startswith("segue")} == {
         "segue",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from contextlib import AsyncExitStack
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from tests.mcp.rig import (
     hello,
     kinds_of,
     lines_of,
-    token_of,
     tool_call,
     tools_of,
 )
@@ -76,15 +73,13 @@ async def test_tools_close_with_their_attempt_and_open_no_other_run(
 ) -> None:
     first = await segue.pipelines.submit(QUICK_FIX)
     mine = await agents.at_work(1)
-    opened = AsyncExitStack()
-    ended = await opened.enter_async_context(tools_of(mine))
     agents.reply(mine, "## What Was Done\n- The hidden thing of run one\n")
     reviewing = await agents.at_work(2)
     await segue.pipelines.submit(QUICK_FIX)
     other = await agents.at_work(3)
     agents.reply(other, "## What Was Done\n- Ordinary things\n")
     other = await agents.at_work(4)
-    async with tools_of(reviewing) as inside, tools_of(other) as outside:
+    async with tools_of(reviewing) as inside, tools_of(other) as outside, tools_of(mine) as ended:
         well, said = await call(inside, "recall", query="hidden")
         assert well
         assert "The hidden thing of run one" in said
@@ -97,16 +92,11 @@ async def test_tools_close_with_their_attempt_and_open_no_other_run(
                 False,
                 "Error: this attempt has ended (done): its tools are closed, so just finish",
             )
-    await opened.aclose()
     assert (await handoff_of_step(segue, first.id)).what_was_done == ("The hidden thing of run one",)  # type: ignore[union-attr]
-    for token, why in ((token_of(mine), "has ended (done)"), ("wrong", "this token opens no tools")):
-        async with lines_of(other, SEGUE_MCP_TOKEN=token) as talk:
-            greeted, called = sorted(
-                await talk([hello(1), tool_call(2, "get_task", "{}")], 2), key=itemgetter("id")
-            )
-        assert why in greeted["error"]["message"]
-        assert called["result"]["isError"] is True
-        assert why in called["result"]["content"][0]["text"]
+    async with tools_of(other, SEGUE_MCP_TOKEN="wrong") as client:
+        assert (await client.list_tools()).tools == []
+        well, said = await call(client, "get_task")
+        assert (well, "this token opens no tools" in said) == (False, True)
 
 
 async def test_hostile_values_get_a_clear_answer_and_the_server_lives(

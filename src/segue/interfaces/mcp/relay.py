@@ -1,7 +1,7 @@
 """The tools on standard input and output, for one agent: each line is posted to where the tools are hosted.
 
 Agents wait for the greeting of this program before they work, and each session starts one. So it imports
-little: neither the MCP SDK nor anything of Segue. Nothing but the protocol goes to standard output.
+little: neither the MCP SDK nor the rest of Segue. Nothing but the protocol goes to standard output.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
+from segue import __version__
+
 TOKEN_VARIABLE = "SEGUE_MCP_TOKEN"  # noqa: S105  # the name of it
 URL_VARIABLE = "SEGUE_MCP_URL"
 DATABASE_VARIABLE = "SEGUE_DATABASE_URL"
@@ -26,6 +28,8 @@ _AT_ONCE = 8
 _PATIENCE = 60.0
 _NOT_JSON, _NOT_A_REQUEST, _FAILED = -32700, -32600, -32603
 _BAD_REQUEST = 400
+_VERSION = "2025-06-18"
+"""Of the protocol, for a client that names none."""
 
 
 class NoAnswer(Exception):
@@ -186,11 +190,29 @@ def _id_of(message: object) -> int | str | None:
 
 
 def _failure(request: Mapping[str, Any], sentence: str) -> dict[str, Any]:
-    """That it did not work, as an answer: to a call one that the model reads, to others an error."""
-    if request["method"] != "tools/call":
-        return _error(request["id"], _FAILED, sentence)
-    content = [{"type": "text", "text": f"Error: {sentence}"}]
-    return {"jsonrpc": "2.0", "id": request["id"], "result": {"content": content, "isError": True}}
+    """That it did not work, as an answer that ends no session.
+
+    A model reads why its call failed. An agent that asks which tools there are is told that there are none,
+    and hands off in its reply: some agents do not start at all if a tool server answers with an error.
+    """
+    match request["method"]:
+        case "tools/call":
+            content = [{"type": "text", "text": f"Error: {sentence}"}]
+            result: dict[str, Any] = {"content": content, "isError": True}
+        case "initialize":
+            wanted = request.get("params")
+            version = wanted.get("protocolVersion") if isinstance(wanted, dict) else None
+            result = {
+                "protocolVersion": version if isinstance(version, str) else _VERSION,
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "segue", "version": __version__},
+            }
+        case "tools/list":
+            sys.stderr.write(f"segue: this session has no tools: {sentence}\n")
+            result = {"tools": []}
+        case _:
+            return _error(request["id"], _FAILED, sentence)
+    return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
 
 def _error(request_id: int | str | None, code: int, message: str) -> dict[str, Any]:
