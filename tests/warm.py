@@ -40,6 +40,7 @@ _PRELOADED = (
     "segue.interfaces.cli.pipelines",
     "segue.interfaces.cli.run",
     "segue.interfaces.cli.serve",
+    "segue.interfaces.mcp.http",
     "uvicorn",
 )
 _END_SECONDS = 120.0
