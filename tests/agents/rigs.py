@@ -25,6 +25,10 @@ MAKERS: Mapping[str, Maker] = {
 }
 
 
+EACH_BACKEND = [name for name in MAKERS if name != "acp-opencode"]
+"""One rig for each back end: that of OpenCode over ACP, which is slow to start, is Goose's, too."""
+
+
 def every_rig() -> list[Any]:
     """All rigs as parameters of a test, of which `./do test` takes the first."""
     first, *others = MAKERS

@@ -26,7 +26,7 @@ from segue.testing import ScriptedModel, follow_to_end
 from segue.testing.pipelines import lay_out_databases
 from tests.agents.faults import FAULTS, PLAN, agent_processes, catalog_of, nothing, speaking, stem
 from tests.agents.rig import Rig
-from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
+from tests.agents.rigs import EACH_BACKEND, MAKERS, make_project, profile_of
 
 pytestmark = pytest.mark.thorough
 
@@ -77,7 +77,7 @@ class Table:
             return await ending
 
 
-@pytest.mark.parametrize("name", every_rig())
+@pytest.mark.parametrize("name", EACH_BACKEND)
 async def test_every_fault_ends_with_one_clear_sentence(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         rig = MAKERS[name](tmp_path / "home", model.url)

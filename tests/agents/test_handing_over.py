@@ -13,7 +13,7 @@ import pytest
 
 from segue.testing import Script, ScriptedModel, edit, hang, read, say, script, shell, turn, usage
 from tests.agents.faults import agent_processes
-from tests.agents.rigs import MAKERS, every_rig, git, make_project, profile_of
+from tests.agents.rigs import EACH_BACKEND, MAKERS, git, make_project, profile_of
 
 pytestmark = pytest.mark.thorough
 
@@ -95,7 +95,7 @@ def segue(tmp_path: Path, project: Path, *arguments: str, **settings: str) -> An
     return found
 
 
-@pytest.mark.parametrize("name", every_rig())
+@pytest.mark.parametrize("name", EACH_BACKEND)
 def test_a_full_session_hands_over_and_its_successor_finishes_the_step(tmp_path: Path, name: str) -> None:
     with ScriptedModel(plan(FULL.get(name, 150_000))) as model:
         rig = MAKERS[name](tmp_path / "home", model.url)

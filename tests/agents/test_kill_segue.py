@@ -11,7 +11,7 @@ import pytest
 from segue.testing import ScriptedModel, hang, say, script, turn
 from tests.agents.faults import kill_agent
 from tests.agents.rig import Rig
-from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
+from tests.agents.rigs import EACH_BACKEND, MAKERS, make_project, profile_of
 from tests.serving import ServedSegue
 
 pytestmark = pytest.mark.thorough
@@ -49,7 +49,7 @@ def begin(tmp_path: Path, rig: Rig, model: ScriptedModel, scenario: str) -> tupl
     return served, pipeline
 
 
-@pytest.mark.parametrize("name", every_rig())
+@pytest.mark.parametrize("name", EACH_BACKEND)
 def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
     tmp_path: Path, name: str, model: ScriptedModel
 ) -> None:
@@ -71,7 +71,7 @@ def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
         served.close()
 
 
-@pytest.mark.parametrize("name", every_rig())
+@pytest.mark.parametrize("name", EACH_BACKEND)
 def test_an_agent_that_died_too_gets_a_new_attempt(tmp_path: Path, name: str, model: ScriptedModel) -> None:
     rig = MAKERS[name](tmp_path / "home", model.url)
     served, pipeline = begin(tmp_path, rig, model, "stuck")

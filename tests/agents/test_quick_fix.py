@@ -13,7 +13,7 @@ import pytest
 
 from segue.testing import ScriptedModel, call, edit, read, say, script, shell, turn, usage
 from tests.agents.faults import agent_processes
-from tests.agents.rigs import MAKERS, every_rig, git, make_project, profile_of
+from tests.agents.rigs import EACH_BACKEND, MAKERS, every_rig, git, make_project, profile_of
 
 DONE = """I mended it.
 
@@ -115,7 +115,7 @@ def test_two_agents_mend_a_file_and_hand_off(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", every_rig())
+@pytest.mark.parametrize("name", EACH_BACKEND)
 def test_a_bad_handoff_comes_back_over_mcp_and_is_mended(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(name, tmp_path, model, "submit"))

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from segue.testing import Playable, ScriptedModel, edit, read, say, shell, turn, usage
-from tests.agents.rigs import MAKERS, every_rig, make_project, profile_of
+from tests.agents.rigs import EACH_BACKEND, MAKERS, make_project, profile_of
 from tests.chat.terminal import in_terminal
 from tests.sessions.test_with_opencode import HANDOFF
 
@@ -32,7 +32,7 @@ def by_what_is_asked(request: object) -> str:
     return HANDOFF if ASKED in str(getattr(request, "text", "")) else "I still know the bug."
 
 
-@pytest.mark.parametrize("name", every_rig())
+@pytest.mark.parametrize("name", EACH_BACKEND)
 def test_a_bug_is_found_handed_over_and_mended(tmp_path: Path, name: str) -> None:
     plan: dict[str, Playable | list[Playable]] = {
         "look": [read("calc.py"), turn(say("The sign is **wrong**."), usage=usage(input=50_000, output=10))],

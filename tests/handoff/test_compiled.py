@@ -20,7 +20,7 @@ WHERE = "import segue.domain.handoff.reading.extraction as it; print(it.__file__
 @pytest.mark.timeout(1200)
 def test_the_compiled_reading_passes_all_tests_of_handoffs() -> None:
     made = run(sys.executable, ROOT / "bench" / "compiled.py")
-    env = os.environ | {"PYTHONPATH": made}
+    env = os.environ | {"PYTHONPATH": made, "HYPOTHESIS_PROFILE": "few"}
     used = run(sys.executable, "-c", WHERE, env=env)
     assert used.startswith(made)
     assert not used.endswith(".py")

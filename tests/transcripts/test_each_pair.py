@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
 
 import psutil
@@ -44,7 +43,12 @@ PLAN = script(
     default="work",
 )
 ASKED = "Write a page and mend add. The page must hold one line."
-PAIRS = [pytest.param(source, target, id=f"{source}-{target}") for target, source in product(TOOLS, TOOLS)]
+PAIRS = [
+    pytest.param(source, target, id=f"{source}-{target}")
+    for at, target in enumerate(TOOLS)
+    for source in (target, TOOLS[at - 1])
+]
+"""Each tool takes over from itself and from another one: what it is given does not depend on the source."""
 
 
 class World:
