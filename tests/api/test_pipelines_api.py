@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from segue.application.app import Segue
 from segue.testing import ScriptedBackend, follow_to_end
@@ -150,6 +151,7 @@ async def test_an_abort_stops_only_its_own_pipeline(client: httpx.AsyncClient) -
     assert (await client.get(f"/pipelines/{other['id']}")).json()["status"] == "running"
 
 
+@pytest.mark.thorough
 async def test_the_list_is_newest_first_with_pages_and_filters(
     client: httpx.AsyncClient, segue: Segue
 ) -> None:

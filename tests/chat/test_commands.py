@@ -171,6 +171,7 @@ async def test_help_unknown_commands_and_suggestions(tmp_path: Path) -> None:
         await desk.sees("│ /hadnoff now")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("repository")
 async def test_sessions_are_resumed_chosen_and_begun_anew(tmp_path: Path) -> None:
     async with at_desk(tmp_path, AGENTS) as desk:

@@ -136,6 +136,7 @@ def test_a_back_end_that_cannot_be_loaded_is_one_row(segue: Segue) -> None:
     assert "No module named 'no_such_module'" in rows(ran)["no_such_module:Backend"]["said"]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("project")
 def test_one_that_does_not_answer_is_told(segue: Segue, no_agents: Path) -> None:
     put(no_agents, "goose", "#!/bin/sh\nexec sleep 86396\n")

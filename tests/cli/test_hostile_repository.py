@@ -16,6 +16,7 @@ WORK += "touch trap.md; for f in .segue/catalog.yaml .github/workflows/ci.yml .c
 WORK += "echo x > $f; done; cat {reply}"
 
 
+@pytest.mark.thorough
 def test_no_program_of_the_repository_runs_and_a_merge_names_the_files_that_run_some(
     repository: Path, segue: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,7 @@ def test_half_open_connections_fail_no_pipeline(served: ServedSegue, tmp_path: P
 
 
 @pytest.mark.thorough
+@pytest.mark.thorough
 def test_without_file_handles_work_waits_and_it_is_reported(served: ServedSegue, tmp_path: Path) -> None:
     pipeline = begin(served, tmp_path)
     wait_until(lambda: "attempt_started" in served.log(), served.log)

@@ -129,6 +129,7 @@ async def test_the_handoff_itself_never_reaches_a_limit(tmp_path: Path, reposito
     assert "run /handoff at once" in backend.received["developer"][-1]
 
 
+@pytest.mark.thorough
 async def test_a_bad_handoff_is_mended_before_the_successor_begins(tmp_path: Path, repository: Path) -> None:
     lie = HANDOFF + "\n## Files changed\n- `gone.js` (created)\n"
     developer = agent(*WORK, asked=[{"say": lie}], mend=[{"say": HANDOFF}], given=DONE)
@@ -216,6 +217,7 @@ async def interrupted(tmp_path: Path, backend: ScriptedBackend, messages: int) -
         return pipeline
 
 
+@pytest.mark.thorough
 async def test_after_a_crash_the_question_is_not_asked_again(tmp_path: Path, repository: Path) -> None:
     asked: list[Any] = [{"delay": 2.0}, {"say": HANDOFF}]
     write_catalog(repository, {"developer": agent(*WORK, asked=asked, given=DONE)})

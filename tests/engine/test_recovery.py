@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from segue.application.pipelines import Submission
 from segue.application.workers import WorkerPolicy
 from segue.domain.pipeline import PipelineStatus
@@ -80,6 +82,7 @@ async def test_if_all_steps_are_done_the_pipeline_is_done_and_no_agent_runs(
     assert after.received == {}
 
 
+@pytest.mark.thorough
 async def test_a_pipeline_that_was_saved_but_never_started_is_started(
     tmp_path: Path, repository: Path
 ) -> None:

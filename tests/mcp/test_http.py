@@ -130,6 +130,7 @@ async def test_beside_the_api_the_tools_have_tokens_of_their_own(segue: Segue, a
         assert (await client.get("/pipelines", headers=headers(credential))).status_code == 200
 
 
+@pytest.mark.thorough
 async def test_a_client_over_http_and_one_through_the_relay_hand_off(
     segue: Segue, agents: WaitingAgents
 ) -> None:

@@ -197,6 +197,7 @@ async def _all_or_nothing(segue: Segue, folder: Path, session_id: int, outcome: 
     assert all(message.status.is_final for message in shown.said)
 
 
+@pytest.mark.thorough
 async def test_a_cancel_while_the_successor_opens_takes_everything_back(
     tmp_path: Path, repository: Path
 ) -> None:
