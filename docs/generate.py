@@ -31,7 +31,8 @@ def render_cli_page() -> str:
     parts = [
         "# The command line",
         "Made from `--help` by `./do docs`; a test fails when it is out of date.",
-        "Exit codes: 0 done, 1 failed, 2 misuse, 130 aborted by Ctrl-C. Errors are one sentence on stderr.",
+        "Exit codes: 0 done, 1 failed or [something false](checks.md#how-a-run-ends), 2 misuse, 130 aborted.",
+        "Errors are one sentence on stderr.",
         "`--debug` before the command adds the traceback; `--json` on a read gives the same shape as REST.",
     ]
     for path in _command_paths(typer.main.get_command(app), ()):

@@ -48,3 +48,8 @@ def test_reads_beside_others_are_all_answered() -> None:
     assert "6/6 followers were told of events" in told
     assert "1/1 pipelines done" in told
     assert "6/6 followers still follow" in told
+
+
+def test_the_cost_of_verifying_is_printed_with_its_processes() -> None:
+    told = bench("verify_cost", "--files", "40", "--changed", "10", "--claims", "8", "--rounds", "1")
+    assert re.search(r"^now +[\d.]+ s .* +\d+ processes", told, re.MULTILINE)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from segue.domain.briefing import Briefing, Predecessor, brief
+    from segue.domain.claims import Evidence, Ledger, verify_claims
     from segue.domain.errors import SegueError
     from segue.domain.handoff import (
         Extraction,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         render_handoff,
         rewrite_task_file,
     )
-    from segue.domain.ledger import Evidence, Ledger, verify_claims
 
 __version__ = "0.1.0"
 
@@ -50,7 +50,7 @@ __all__ = [
 _ELSEWHERE = {
     "segue.domain.briefing": ("Briefing", "Predecessor", "brief"),
     "segue.domain.errors": ("SegueError",),
-    "segue.domain.ledger": ("Evidence", "Ledger", "verify_claims"),
+    "segue.domain.claims": ("Evidence", "Ledger", "verify_claims"),
 }
 _HOMES = {name: home for home, names in _ELSEWHERE.items() for name in names}
 

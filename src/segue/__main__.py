@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
+    from segue.application.test_comparison import CheckedTests
     from segue.application.tokens import Tokens
     from segue.application.tools import AgentTools
-    from segue.domain.ledger import CommandRun, Evidence
+    from segue.domain.evidence.sources import Observed
     from segue.domain.trust import ProjectContent
     from segue.settings import Settings
 
@@ -108,19 +110,28 @@ class LazyParts:
 
         return open_programs(settings).place_of(name)
 
-    def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
-        """What changed in a repository."""
-        from segue.adapters.git import collect_evidence
+    def commit_before(self, folder: Path, moment: datetime) -> str | None:
+        """The newest commit of a repository that is older than a moment."""
+        from segue.adapters.git import commit_before
 
-        return collect_evidence(folder, base, head)
+        return commit_before(folder, moment)
+
+    def observe(self, folder: Path, base: str | None, head: str | None) -> Observed:
+        """What changed in a repository, with the text before and after."""
+        from segue.adapters.git import observe
+
+        return observe(folder, base, head)
 
     def run_check(
-        self, command: str, folder: Path, *, seconds: float, pass_env: Collection[str]
-    ) -> CommandRun:
-        """A check command, run."""
-        from segue.adapters.checks import run_check
+        self, command: str, folder: Path, base: str | None, *, seconds: float, pass_env: Collection[str]
+    ) -> CheckedTests:
+        """A check command, run; if it runs tests, on the base, too."""
+        from segue.adapters.checks.reported import CheckRunner
+        from segue.adapters.git.test_trees import GitTestTrees
+        from segue.application.test_comparison import TestComparer
 
-        return run_check(command, folder, seconds=seconds, pass_env=pass_env)
+        comparer = TestComparer(trees=GitTestTrees(), run=CheckRunner(pass_env=pass_env))
+        return comparer.compare(folder, base, command, seconds=seconds)
 
     def transcripts(self) -> LocalTranscripts:
         """What other tools wrote down of their sessions."""

@@ -19,6 +19,7 @@ from segue.application.briefings import Briefer
 from segue.application.conversations import Conversations, ToolsFor
 from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.endings import Endings, Limits
+from segue.application.final_states import FinalStates
 from segue.application.handing_over import HandingOver
 from segue.application.pipelines import Pipelines
 from segue.application.ports import Database, Views
@@ -65,6 +66,7 @@ def open_catalog(settings: Settings) -> YamlCatalog:
         options_model=options_model,
         default_backend=settings.backend,
         default_options=settings.backend_options,
+        default_checks=settings.checks,
         choose=programs.choose,
         locate=programs.complete,
     )
@@ -178,7 +180,7 @@ async def open_segue(
             approvals=Approvals(database=database, clock=clock),
             tools=tools,
             tokens=_tokens_of(settings, database),
-            results=Results(database=database, workspaces=verification.workspaces),
+            results=Results(database=database, workspaces=verification.workspaces, clock=clock),
             views=database.views,
             feed=feed,
             activity=activity,
@@ -197,14 +199,20 @@ async def open_segue(
 
 def _verification_of(settings: Settings, views: Views) -> Verification:
     """What holds handoffs against git and against commands that are run again."""
-    from segue.adapters.checks import run_check_alongside
+    from segue.adapters.checks.reported import CheckRunner
+    from segue.adapters.checks.run_cache import FileCache
+    from segue.adapters.git.test_trees import GitTestTrees
     from segue.adapters.git.workspaces import GitWorkspaces
+    from segue.application.test_comparison import TestComparer
 
+    comparer = TestComparer(
+        trees=GitTestTrees(), run=CheckRunner(), cache=FileCache(settings.data_dir / "test-runs")
+    )
     return Verification(
         workspaces=GitWorkspaces(root=settings.worktrees_dir),
         views=views,
-        run_check=lambda folder, command: run_check_alongside(
-            command, Path(folder), seconds=settings.check_timeout
+        run_check=lambda folder, base, command: comparer.compare_alongside(
+            Path(folder), base, command, seconds=settings.check_timeout
         ),
     )
 
@@ -320,6 +328,7 @@ def _moves_of(
             endings=endings,
             conversations=conversations,
             verification=endings.verification,
+            final_states=FinalStates(database=endings.database, verification=endings.verification),
             notation=notation,
         ),
         handover=StepHandover(

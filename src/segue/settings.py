@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     """Back end -> options that its agents have by default."""
     step_timeout: float = Field(default=600.0, gt=0, le=1e9)
     """Seconds a step may take before its session is aborted."""
+    checks: tuple[str, ...] = ()
+    """Commands that Segue runs after each step of templates that name none, such as `pytest -q`."""
     check_timeout: float = Field(default=600.0, gt=0, le=1e9)
     """Seconds that a check command of a template may take."""
     max_running: int = Field(default=20, ge=1)

@@ -44,5 +44,5 @@ def test_a_run_without_any_back_end_named_uses_the_installed_opencode(
             check=False,
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[2] == "on opencode, installed by Segue"
-    assert "2 senior_reviewer: ✔ done" in done.stdout
+    assert "on opencode, installed by Segue" in done.stderr.splitlines()
+    assert "2 senior_reviewer: ✔ done" in done.stderr

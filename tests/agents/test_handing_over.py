@@ -47,6 +47,7 @@ files_modified:
   - path: calc.py
 ```
 """
+LOOKED = "## Handoff\n\n```yaml\noutcome: completed\nwhat_was_done:\n  - Looked at add\n```\n"
 FULL: dict[str, int] = {"claude_code": 800_000}
 """Tokens that fill the window of its model; that of the others is a fifth of this one's."""
 
@@ -67,7 +68,7 @@ def plan(full: int) -> Script:
                 edit("calc.py", "a - b", "a + b"),
                 turn(say(DONE), usage=usage(input=9_000, output=10)),
             ],
-            "look": [turn(say(DONE), usage=usage(input=9_000, output=10))],
+            "look": [turn(say(LOOKED), usage=usage(input=9_000, output=10))],
         },
         default="begin",
     )

@@ -102,6 +102,7 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
         "/pipelines/{pipeline_id}",
         "/pipelines/{pipeline_id}/diff",
         "/pipelines/{pipeline_id}/abort",
+        "/pipelines/{pipeline_id}/merge",
         "/pipelines/{pipeline_id}/approve",
         "/pipelines/{pipeline_id}/reject",
         "/pipelines/{pipeline_id}/events",
@@ -115,3 +116,10 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
     }
     problems = document["paths"]["/pipelines/{pipeline_id}"]["get"]["responses"]["404"]["content"]
     assert list(problems) == ["application/problem+json"]
+
+
+async def test_the_api_describes_what_was_measured(client: httpx.AsyncClient) -> None:
+    shapes = (await client.get("/openapi.json")).json()["components"]["schemas"]
+    for name in ("HandoffView", "SessionHandoffView"):
+        assert "`definitions`" in shapes[name]["properties"]["evidence"]["description"]
+    assert "ledger" in shapes["RepairView"]["properties"]

@@ -202,3 +202,46 @@ async def test_a_project_s_own_catalog_counts_for_its_folder(
     write_project(other, "templates: {mine: {stepps: []}}")
     again = await client.post("/pipelines", json=wanted | {"working_dir": str(other)})
     assert again.status_code == 201, "the last good version goes on to serve"
+
+
+async def test_checks_of_a_request_are_refused_unless_that_is_set(client: httpx.AsyncClient) -> None:
+    refused = await client.post("/pipelines", json=QUICK_FIX | {"checks": ["touch ran"]})
+    assert_problem(refused, 403, "checks", "allow_rest_commands")
+
+
+class TestMerging:
+    """A developer that changes one file and claims another."""
+
+    @pytest.fixture
+    def backend(self) -> ScriptedBackend:
+        lie = "## What Was Done\n- Created helper.py\n"
+        return ScriptedBackend({"developer": [{"write": {"path": "a.txt", "text": "a\n"}}, {"say": lie}]})
+
+    async def test_a_run_with_a_false_claim_says_so_and_is_merged_only_if_that_is_allowed(
+        self, client: httpx.AsyncClient, segue: Segue, repository: Path
+    ) -> None:
+        made = await submit(
+            client, {"custom_steps": [{"agent": "developer", "on_refuted": "note"}], "prompt": "x"}
+        )
+        await follow_to_end(segue, made["id"])
+        found = (await client.get(f"/pipelines/{made['id']}")).json()
+        result = found["result"]
+        assert (found["status"], result["exit_code"]) == ("done", 1)
+        assert result["sentence"] == "Done, with false claims: 1 refuted."
+        assert [(each["kind"], each["text"]) for each in result["findings"]] == [
+            ("refuted", "Created helper.py"),
+            ("unmentioned", "a.txt"),
+        ]
+        assert result["files"] == {"count": 1, "additions": 1, "deletions": 0}
+        merge = f"/pipelines/{made['id']}/merge"
+        assert_problem(await client.post(merge), 409, "1 claim is false", "Created helper.py")
+        assert not (repository / "a.txt").exists()
+        merged = await client.post(merge, json={"allow_refuted": True})
+        assert merged.status_code == 200, merged.text
+        assert (repository / "a.txt").read_text() == "a\n"
+        entries = await segue.views.entries_after(0, pipeline_id=made["id"])
+        (entry,) = [each for each in entries if each.event_type == "pipeline_merged"]
+        assert entry.payload is not None
+        assert entry.payload["commit"] == merged.json()["commit"]
+        assert entry.payload["allowed"] == ['step 1: "Created helper.py"']
+        assert entry.payload["by"]

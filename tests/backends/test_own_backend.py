@@ -74,7 +74,7 @@ def install(packages: Path, name: str, place: str) -> None:
 def test_it_runs_by_its_dotted_path(segue: Segue, catalog: Path) -> None:
     ran = segue("run", "think", "Think.", "--in-place")
     assert ran.code == 0, ran.out + ran.err
-    assert "on my_module:MyBackend, named in its profile" in ran.out
+    assert "on my_module:MyBackend, named in its profile" in ran.err
     assert "in a bright mood" in segue("pipelines", "show", "1", "--step", "1").out
 
 
@@ -84,7 +84,7 @@ def test_it_runs_by_the_name_of_its_entry_point(segue: Segue, catalog: Path, pac
     write_project(catalog.parent.parent, example("yaml").replace(place, name))
     ran = segue("run", "think", "Think.", "--in-place")
     assert ran.code == 0, ran.out + ran.err
-    assert f"on {name}, named in its profile" in ran.out
+    assert f"on {name}, named in its profile" in ran.err
 
 
 @pytest.mark.usefixtures("no_agents", "project")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from segue.domain.ledger import ClaimKind, Verdict
+from segue.domain.claims import Verdict
+from segue.domain.claims.verbs import Relation
 from tests.cli.test_handoff_page import run_in
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
@@ -60,6 +61,6 @@ def remove_cache(folder: Path) -> None:
         path.unlink()
 
 
-def test_the_page_names_every_kind_and_verdict() -> None:
+def test_the_page_names_every_relation_and_verdict() -> None:
     named = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
-    assert named == {str(kind) for kind in ClaimKind} | {str(verdict) for verdict in Verdict}
+    assert named == {str(relation) for relation in Relation} | {str(verdict) for verdict in Verdict}

@@ -79,7 +79,11 @@ def test_a_dirty_checkout_is_not_merged_into(repo: Path, segue: Segue, kind: str
     before = checkout_of(repo)
     refused = segue("pipelines", "merge", "1")
     assert refused.code != 0
-    assert "has uncommitted changes in 1 file; commit or stash them, then merge" in refused.err
+    changed = "old.py" if kind == "unstaged" else "mine.txt"
+    assert refused.err == (
+        f"error: cannot merge 1: {changed} has uncommitted changes\n"
+        "  hint: commit or stash it, then merge again\n"
+    )
     assert checkout_of(repo) == before
 
 
@@ -102,7 +106,7 @@ def test_a_failed_run_is_not_merged_and_its_half_work_survives_the_cleaning(repo
     assert files_of(segue("pipelines", "diff", "1", "-s", "2").out) == ["half.txt"]
     refused = segue("pipelines", "merge", "1")
     assert refused.code != 0
-    assert "only what is done can be merged" in refused.err
+    assert "pipeline 1 failed at step 2, so there is nothing to merge yet" in refused.err
     assert segue("pipelines", "clean", "1").code == 0
     assert segue("pipelines", "diff", "1").out == whole.out
     assert git(repo, "show", "segue/1-work:half.txt") == "half"

@@ -94,7 +94,7 @@ def test_an_interrupted_pipeline_goes_on_in_the_foreground(served: ServedSegue) 
     served.kill()
     resumed = served.run_cli("pipelines", "resume", str(pipeline))
     assert resumed.returncode == 0, resumed
-    assert "done" in resumed.stdout
+    assert resumed.stdout.startswith("Done in ")
     again = served.run_cli("pipelines", "resume", str(pipeline))
     assert again.returncode == 1
     assert "nothing to go on with" in again.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from segue.adapters.git.workspaces import GitWorkspaces
 from segue.application.workspaces import StepCommit, WorkspaceRequest
-from segue.domain.ledger.evidence import ChangeKind, Evidence
+from segue.domain.evidence.model import ChangeKind, Evidence
 from segue.domain.workspace import Workspace, WorkspaceChoice
 from tests.git.repositories import git, lines, write
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from segue.adapters.git import collect_evidence
+from segue.domain.claims import ChangeKind, LineRange
 from segue.domain.errors import RepositoryError
-from segue.domain.ledger import ChangeKind, LineRange
 from tests.git.repositories import commit, git, lines, new_repository, write
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from segue.domain.errors import RepositoryError
-from segue.domain.ledger.evidence import ChangeKind
+from segue.domain.evidence.model import ChangeKind
 from segue.domain.workspace import WorkspaceChoice, WorkspaceKind
 from tests.git.flow import Flow, change, flow_of, kinds, run
 from tests.git.repositories import commit, git, lines, new_repository, write

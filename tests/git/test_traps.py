@@ -12,7 +12,7 @@ import pytest
 
 from segue.adapters.git import collect_evidence
 from segue.domain.errors import RepositoryError
-from segue.domain.ledger.evidence import ChangeKind
+from segue.domain.evidence.model import ChangeKind
 from segue.domain.workspace import WorkspaceChoice
 from tests.git.flow import ABOUT, Flow, change, flow_of, kinds, run
 from tests.git.repositories import AUTHOR, commit, git, lines, new_repository, write

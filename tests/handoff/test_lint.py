@@ -12,6 +12,8 @@ import yaml
 from hypothesis import given
 
 from segue.domain.errors import UnknownName
+from segue.domain.evidence.model import Change, ChangeKind, Evidence
+from segue.domain.handoff.checking.against_evidence import check_against_evidence
 from segue.domain.handoff.checking.fixing import Fix, fix_handoff
 from segue.domain.handoff.checking.lint import Problem, check_handoff, has_errors, select_rules
 from segue.domain.handoff.checking.output import CheckedFile, Position, format_problems, locate
@@ -69,8 +71,21 @@ def test_the_program_explains_a_rule_as_the_page_does() -> None:
 
 @pytest.mark.parametrize(("code", "word", "text"), examples())
 def test_the_examples_of_the_page_fail_and_pass(code: str, word: str, text: str) -> None:
-    found = set(codes(Handoff.model_validate(yaml.safe_load(text))))
+    handoff = Handoff.model_validate(yaml.safe_load(text))
+    evidence = Evidence(
+        changes={"src/auth/login.py": Change(kind=ChangeKind.MODIFIED)} if code == "H013" else {}
+    )
+    found = {*codes(handoff), *(each.code for each in check_against_evidence(handoff, evidence))}
     assert found == ({code} if word == "Fails" else set())
+
+
+def test_a_changed_file_that_is_named_in_the_text_is_enough() -> None:
+    evidence = Evidence(changes={"src/login.py": Change(kind=ChangeKind.ADDED)})
+    assert check_against_evidence(record(what_was_done=["Wrote login.py"]), evidence) == []
+    (problem,) = check_against_evidence(record(what_was_done=["Wrote it"]), evidence)
+    assert (problem.code, problem.field) == ("H013", "files_modified")
+    assert "src/login.py" in problem.remedy
+    assert check_against_evidence(record(what_was_done=["Wrote it"]), Evidence()) == []
 
 
 def test_codes_stand_in_order_and_once() -> None:
@@ -171,7 +186,7 @@ def test_a_problem_points_to_its_own_place_or_to_the_nearest_one() -> None:
 
 
 def test_rules_are_chosen_by_code_or_by_its_beginning() -> None:
-    assert [rule.code for rule in select_rules(["H01"], ["H012"])] == ["H010", "H011"]
+    assert [rule.code for rule in select_rules(["H01"], ["H012"])] == ["H010", "H011", "H013"]
     assert len(select_rules()) == len(RULES)
     assert [rule.code for rule in select_rules(ignore=["h0"])] == []
 

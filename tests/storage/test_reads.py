@@ -33,6 +33,7 @@ READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "activity_after": lambda views: views.activity_after(0),
     "last_activity_id": lambda views: views.last_activity_id(),
     "activity_of": lambda views: views.activity_of(1),
+    "activity_in_step": lambda views: views.activity_in_step(1, 1),
     "conflicts": lambda views: views.conflicts("/"),
     "approvals": lambda views: views.approvals(everything=True),
     "sessions": lambda views: views.sessions(),

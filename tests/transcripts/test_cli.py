@@ -17,6 +17,7 @@ from segue.adapters.installs import pinned_program
 from segue.domain.handoff import extract_handoff
 from segue.interfaces.cli.handoff_from import STARTS
 from tests.cli.conftest import Ran
+from tests.git.repositories import new_repository, write
 from tests.transcripts import samples
 from tests.transcripts.samples import Step
 
@@ -267,3 +268,29 @@ def test_the_folders_of_the_tools_can_be_elsewhere(
     monkeypatch.setenv("GOOSE_PATH_ROOT", str(tmp_path / "elsewhere"))
     found = json.loads(segue("session", "import", "--json").out)
     assert sorted(each["tool"] for each in found) == ["claude", "codex", "goose", "opencode", "pi"]
+
+
+def test_in_a_repository_the_handoff_is_verified_before_it_is_written(
+    segue: Run, own_home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
+    new_repository(project, {"old.py": "x = 1\n"})
+    write(project, {"there.py": "def f(): pass\n"})
+    story = [
+        Step("user", "Build it."),
+        Step("write", "there.py"),
+        Step("write", "gone.py"),
+        Step("say", "Done: deleted old.py."),
+    ]
+    samples.claude(own_home, str(project), story)
+    done = segue("handoff", "from", "claude")
+    assert done.code == 0, done.err
+    found = extract_handoff(done.out).handoff
+    assert found is not None
+    assert [each.path for each in found.files_created] == ["there.py"]
+    sections = {each.heading: each.text for each in found.other_sections}
+    assert "gone.py" in sections["Files left out, git does not show them"]
+    assert "there.py (new, +1 -0: `f` added)" in sections["Measured by Segue"]
+    assert "deleted old.py" in done.out
+    assert "(false: " in done.out
+    assert "false by git" in done.err

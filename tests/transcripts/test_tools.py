@@ -8,7 +8,7 @@ from segue.domain.transcripts import Change, Recorder, Transcript, summarise
 from segue.domain.transcripts.loose import clip, head, moment, tail
 from segue.domain.transcripts.tools import kind_of, read_call
 from segue.domain.transcripts.values import ToolKind
-from segue.domain.transcripts.wishes import own_words, rules_in, turns_away
+from segue.domain.transcripts.wishes import directives_in, own_words, turns_away
 from segue.domain.transcripts.work import relative
 
 
@@ -125,11 +125,41 @@ def test_rules_are_kept_word_for_word() -> None:
         "* always   write tests\n1. Nice colours\n```\nnever_this = 1  # must not count\n```\n"
         "> never quoted\n\nBitte keine neuen Tabellen anlegen."
     )
-    assert rules_in([message, "You must NOT use jQuery; it is old."]) == (
-        "You must NOT use jQuery; it is old.",
+    assert directives_in([message, "You must NOT use jQuery; it is old."]).kept == (
         "always   write tests",
         "Bitte keine neuen Tabellen anlegen.",
+        "You must NOT use jQuery; it is old.",
     )
+
+
+def test_the_newest_rules_are_kept_and_the_dropped_ones_are_listed() -> None:
+    recorder = Recorder()
+    recorder.user("Build it.")
+    for number in range(70):
+        recorder.user(f"Never use colour number {number}.")
+    recorder.user("You must " + "really " * 100 + "hurry.")
+    handoff = summarise(Transcript(tool="t", session_id="s", entries=recorder.entries))
+    assert "Never use colour number 69." in handoff.constraints
+    assert "Never use colour number 9." not in handoff.constraints
+    (left_out,) = [
+        each for each in handoff.other_sections if each.heading == "Said by the user, and left out"
+    ]
+    assert "- Never use colour number 9." in left_out.text
+    assert "- You must really really" in left_out.text
+    assert len(left_out.text) < 20_000
+
+
+def test_files_are_those_of_calls_that_succeeded_and_not_those_the_agent_names() -> None:
+    recorder = Recorder()
+    recorder.user("Go")
+    for name, ok in (("good.py", True), ("bad.py", False), ("open.py", None)):
+        recorder.called(name, "Write", {"file_path": name, "content": "x"})
+        recorder.returned(name, "", ok=ok)
+    recorder.said(
+        "## Files Created\n- good.py: the start\n- bad.py\n- dreamt.py\n\n## What Was Done\n- All\n"
+    )
+    handoff = summarise(Transcript(tool="t", session_id="s", entries=recorder.entries))
+    assert [(each.path, each.purpose) for each in handoff.files_created] == [("good.py", "the start")]
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,13 @@ import structlog
 from segue.application.backends import Message
 from segue.application.conversations import Conversation, Conversations
 from segue.application.endings import Endings
+from segue.application.final_states import FinalStates
 from segue.application.ports import NewHandoff, UnitOfWork
 from segue.application.verification import Examined, Verification
 from segue.application.workspaces import StepCommit
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, BackendError
+from segue.domain.final_state import write_final_state
 from segue.domain.gates import Gate
 from segue.domain.handoff import OutputNotation
 from segue.domain.pipeline import Attempt, AttemptStatus, Repair, Step
@@ -41,11 +43,13 @@ class Acceptance:
         endings: Endings,
         conversations: Conversations,
         verification: Verification,
+        final_states: FinalStates,
         notation: OutputNotation,
     ) -> None:
         self._endings = endings
         self._conversations = conversations
         self._verification = verification
+        self._final_states = final_states
         self._notation = notation
         self._database = endings.database
         self._clock = endings.clock
@@ -92,9 +96,14 @@ class Acceptance:
             attempt = replace(attempt, submitted_json=submitted)
         if not reply.strip() and attempt.submitted_json is None:
             raise AgentFailed("its reply was empty, so there is nothing to hand off")
-        knows = talk.backend.capabilities.tool_log
+        able = talk.backend.capabilities
         return await self._verification.examine(
-            talk.pipeline, attempt, talk.agent, reply, knows_commands=knows
+            talk.pipeline,
+            attempt,
+            talk.agent,
+            reply,
+            knows_commands=able.tool_log,
+            logs_all=able.whole_log,
         )
 
     def _gate(self, talk: Conversation, examined: Examined) -> Gate:
@@ -123,6 +132,7 @@ class Acceptance:
                 message_id=uuid4().hex,
                 text=text,
                 rejected_json=examined.handoff.to_json() if examined.handoff else None,
+                ledger_json=examined.ledger_json,
                 at=now,
             )
             await work.attempts.forget_submission(talk.attempt.id)
@@ -160,6 +170,8 @@ class Acceptance:
     async def _save(self, talk: Conversation, examined: Examined) -> None:
         handoff, attempt, content = examined.handoff, talk.attempt, examined.source
         commit = await self._commit(talk, content if handoff is None else handoff.to_json())
+        is_last = talk.step.id == talk.pipeline.steps[-1].id
+        final = await self._final_states.at_end(talk, examined, commit) if is_last else None
         now = self._clock.now()
         async with self._database.begin() as work:
             pipeline = await work.pipelines.hold(talk.lease)
@@ -171,11 +183,14 @@ class Acceptance:
                     content_md=content,
                     metadata_json=handoff.to_json() if handoff else None,
                     ledger_json=examined.ledger_json,
+                    evidence_json=examined.evidence_json,
                     is_synthetic=False,
                     created_at=now,
                 )
             )
             moved = pipeline.finish_step(attempt.step_id, now, commit)
+            if final is not None:
+                moved = replace(moved, final_json=write_final_state(final))
             await work.pipelines.save(moved)
             done = attempt.moved(AttemptStatus.DONE, finished_at=now)
             await work.attempts.save(done, replace(talk.agent, ended_at=now))

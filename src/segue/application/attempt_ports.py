@@ -33,7 +33,7 @@ class AttemptStore(Protocol):
         """What the agent submitted did not pass: the next submission counts."""
         ...
 
-    async def add_repair(
+    async def add_repair(  # noqa: PLR0913 (the columns of a row)
         self,
         attempt_id: int,
         *,
@@ -41,6 +41,7 @@ class AttemptStore(Protocol):
         message_id: str,
         text: str,
         rejected_json: str | None,
+        ledger_json: str | None,
         at: datetime,
     ) -> Repair: ...
     async def save_repair(self, repair: Repair) -> None: ...

@@ -31,6 +31,8 @@ class Capabilities:
     """Tokens are reported."""
     tool_log: bool = False
     """Commands are told with their exit codes, so that claims can be checked against them."""
+    whole_log: bool = False
+    """Every tool call is told, also after Segue was away: a command that is not in the log was not run."""
     asks: bool = False
     """The rule `ask` works: the agent waits for a person."""
     mcp: bool = False

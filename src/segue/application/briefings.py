@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from segue.application.ports import SavedHandoff, UnitOfWork
 from segue.domain.briefing import Predecessor, brief
 from segue.domain.briefing.fencing import fenced, neutralise
+from segue.domain.briefing.marking import false_claims
+from segue.domain.briefing.measured import measured_lines
+from segue.domain.evidence.record import evidence_from_json
 from segue.domain.handoff import Handoff, OutputNotation
 from segue.domain.pipeline import Agent, Attempt, AttemptStatus, Pipeline, Step
 
@@ -66,6 +70,7 @@ class Briefer:
             count_tokens=self.counter_for(step.model),
             notation=self.notation,
             tools=tools,
+            measured=_measured(earlier, saved),
             corrections=[line for s in earlier for line in _corrections(saved.get(s.id))],
         ).text
         return f"{orders}\n\n{text}" if orders else text
@@ -88,13 +93,32 @@ class Briefer:
         return before + _CUT_OFF.format(number=attempt.number, error=why) + left
 
 
+def _measured(earlier: Sequence[Step], saved: Mapping[int, SavedHandoff]) -> list[str]:
+    """All lines about the step just before, and the first, about files, of those before it."""
+    lines: list[str] = []
+    for step in earlier:
+        found = saved.get(step.id)
+        evidence = evidence_from_json(found.evidence_json) if found is not None else None
+        if evidence is not None:
+            about = measured_lines(evidence)
+            lines += [f"{step.agent_name}: {line}" for line in (about if step is earlier[-1] else about[:1])]
+    return lines
+
+
+def _ledger(saved: SavedHandoff) -> Mapping[str, Any]:
+    return json.loads(saved.ledger_json) if saved.ledger_json else {}
+
+
 def _corrections(saved: SavedHandoff | None) -> list[str]:
     """What verification found to be otherwise."""
-    if saved is None or saved.ledger_json is None:
-        return []
-    return [str(line) for line in json.loads(saved.ledger_json).get("corrections", [])]
+    return [] if saved is None else [str(line) for line in _ledger(saved).get("corrections", [])]
 
 
 def _predecessor(step: Step, saved: SavedHandoff) -> Predecessor:
     record = Handoff.model_validate_json(saved.metadata_json) if saved.metadata_json else None
-    return Predecessor(agent_name=step.agent_name, handoff=record, reply=saved.content_md)
+    return Predecessor(
+        agent_name=step.agent_name,
+        handoff=record,
+        reply=saved.content_md,
+        false=false_claims(_ledger(saved)),
+    )

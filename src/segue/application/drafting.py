@@ -7,17 +7,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from segue.application.ports import UnitOfWork
-from segue.application.verification import Examined
+from segue.application.verification import Examined, hold_against
 from segue.domain.errors import BackendError
+from segue.domain.evidence.sources import Observed
 from segue.domain.handing_over import problems_that_count, question, repair_question
-from segue.domain.handoff import Handoff, check_handoff, extract_handoff, redact
-from segue.domain.ledger import verify_claims
-from segue.domain.ledger.evidence import Evidence
+from segue.domain.handoff import Handoff, extract_handoff, redact
 from segue.domain.limits import stalled_after
 
 Ask = Callable[[str], Awaitable[str]]
 """Asks the session something; gives the reply to this very question."""
-Look = Callable[[], Awaitable[Evidence | None]]
+Look = Callable[[], Awaitable[Observed | None]]
 """What the session has changed; none where nothing can be seen."""
 
 
@@ -31,7 +30,7 @@ class Draft:
 
     handoff: Handoff
     examined: Examined
-    evidence: Evidence | None
+    observed: Observed | None
 
 
 async def draft(
@@ -41,33 +40,24 @@ async def draft(
     reply = await ask(question(focus))
     if not reply.strip():
         raise NoHandoff("its reply was empty, so there is nothing to hand off")
-    evidence = await look()
-    examined = await examine(reply, evidence)
+    observed = await look()
+    examined = await examine(reply, observed)
     if _is_bad(examined) or examined.refuted:
         on_mending()
         mended = await _mend(ask, examined)
         if mended is not None:
-            evidence = await look()
-            examined = await examine(mended, evidence)
+            observed = await look()
+            examined = await examine(mended, observed)
     if examined.handoff is None:
         raise NoHandoff("no handoff could be found in its reply, also after it was asked to mend it")
-    return Draft(handoff=examined.handoff, examined=examined, evidence=evidence)
+    return Draft(handoff=examined.handoff, examined=examined, observed=observed)
 
 
-async def examine(text: str, evidence: Evidence | None) -> Examined:
+async def examine(text: str, observed: Observed | None) -> Examined:
     """Read a handoff, check its form, and verify its claims."""
     source, _ = redact(text)
     extraction = await asyncio.to_thread(extract_handoff, source)
-    found, ledger = extraction.handoff, None
-    if found is not None and evidence is not None:
-        ledger = await asyncio.to_thread(verify_claims, extraction, evidence, source=source)
-    return Examined(
-        handoff=found,
-        notation=extraction.notation,
-        source=source,
-        problems=tuple(check_handoff(found)) if found is not None else (),
-        ledger=ledger,
-    )
+    return await hold_against(extraction, observed, source=source, notation=extraction.notation)
 
 
 async def stalled_by(work: UnitOfWork, parent_id: int | None, handoff: Handoff, *, has_changes: bool) -> int:

@@ -12,6 +12,8 @@ from segue.application.ports import Clock, Database, NewHandoff, UnitOfWork
 from segue.application.verification import Verification
 from segue.domain.audit import AuditKind
 from segue.domain.errors import BackendError, RepositoryError
+from segue.domain.evidence.model import Evidence
+from segue.domain.evidence.record import evidence_as_json
 from segue.domain.handoff import Handoff, OutputNotation, redact, render_handoff
 from segue.domain.pipeline import Agent, AttemptStatus, Lease, StepStatus
 from segue.domain.sessions import Reason
@@ -184,7 +186,7 @@ class Endings:
 
     async def _left_by(self, lease: Lease, agent: Agent, reason: str) -> NewHandoff:
         """The handoff that an agent could not write any more."""
-        handoff = await self.synthetic(lease, agent, reason)
+        handoff, evidence = await self.synthetic(lease, agent, reason)
         return NewHandoff(
             agent_id=agent.id,
             step_id=agent.step_id,
@@ -192,11 +194,12 @@ class Endings:
             content_md=render_handoff(handoff, OutputNotation.YAML),
             metadata_json=handoff.to_json(),
             ledger_json=None,
+            evidence_json=evidence_as_json(evidence),
             is_synthetic=True,
             created_at=self.clock.now(),
         )
 
-    async def synthetic(self, lease: Lease, agent: Agent, reason: str) -> Handoff:
+    async def synthetic(self, lease: Lease, agent: Agent, reason: str) -> tuple[Handoff, Evidence | None]:
         """What the agent left, as git and its log show it; its session must have stopped."""
         async with self.database.begin() as work:
             pipeline = await work.pipelines.hold(lease)
@@ -208,16 +211,18 @@ class Endings:
                 pipeline.step(agent.step_id),
                 agent,
                 knows_commands=backend.capabilities.tool_log,
+                logs_all=backend.capabilities.whole_log,
             )
         except RepositoryError as error:
             log.warning("no_evidence", pipeline=pipeline.id, error=str(error))
             evidence, reason = None, f"{reason} (what it changed could not be read: {error})"
-        return synthesize(
+        handoff = synthesize(
             reason=reason,
             evidence=evidence,
             commands=await self.verification.commands(agent),
             last_words=redact(await self.verification.last_words(agent))[0],
         )
+        return handoff, evidence
 
     async def _keep(self, work: UnitOfWork, lease: Lease, left: NewHandoff | None) -> None:
         if left is None:

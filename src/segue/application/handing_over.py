@@ -27,7 +27,9 @@ from segue.application.session_ports import Documents, NewMessage, NewSession
 from segue.application.talking import Talking
 from segue.application.verification import Examined, Verification
 from segue.domain.audit import AuditKind
+from segue.domain.briefing.marking import mark_handoff
 from segue.domain.errors import BackendError, RepositoryError, StorageError
+from segue.domain.evidence.sources import Observed
 from segue.domain.handing_over import (
     Document,
     injection,
@@ -38,7 +40,6 @@ from segue.domain.handoff import (
     OutputNotation,
     render_handoff,
 )
-from segue.domain.ledger.evidence import Evidence
 from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, nothing_new
 from segue.domain.sessions import MessageStatus, Reason, Role, Session, SpokenMessage
 from segue.domain.workspace import WorkspaceChoice
@@ -94,19 +95,19 @@ class HandingOver:
         try:
             made = await draft(
                 lambda text: self._ask(session, text, wanted),
-                lambda: self._evidence(session),
+                lambda: self._observe(session),
                 focus=wanted.focus,
                 on_mending=lambda: wanted.tell(Stage.MENDING, session),
             )
         except NoHandoff as error:
             raise _failed(session, str(error)) from None
-        examined, evidence = made.examined, made.evidence
+        examined, observed = made.examined, made.observed
         if wanted.edit is not None:
-            examined = await _edited(session, wanted.edit, examined, evidence)
+            examined = await _edited(session, wanted.edit, examined, observed)
         handoff = examined.handoff
         assert handoff is not None
         text = render_handoff(handoff, OutputNotation.YAML)
-        has_changes = evidence is not None and bool(evidence.changes)
+        has_changes = observed is not None and bool(observed.evidence.changes)
         async with self._talking.database.begin() as work:
             stalled = await stalled_by(work, session.parent_id, handoff, has_changes=has_changes)
         if wanted.automatic and stalled >= MOST_HANDOFFS_WITHOUT_PROGRESS:
@@ -119,7 +120,11 @@ class HandingOver:
             text=text,
             examined=examined,
             stalled=stalled,
-            injection=injection(text, examined.corrections),
+            injection=injection(
+                render_handoff(mark_handoff(handoff, examined.false), OutputNotation.YAML),
+                examined.corrections,
+                measured=examined.measured,
+            ),
         )
 
     async def _ask(self, session: Session, text: str, wanted: Wanted) -> str:
@@ -132,10 +137,10 @@ class HandingOver:
             raise
         return (await self._talking.exchange(session, asked, wanted.on_event)).reply or ""
 
-    async def _evidence(self, session: Session) -> Evidence | None:
+    async def _observe(self, session: Session) -> Observed | None:
         try:
             workspace = await self._workspaces.check(session.working_dir, None, WorkspaceChoice.IN_PLACE)
-            return await self._workspaces.evidence(workspace, session.base_mark)
+            return await self._workspaces.observe(workspace, session.base_mark)
         except RepositoryError:
             return None  # what cannot be read refutes nothing
 
@@ -207,6 +212,7 @@ class HandingOver:
                         content_md=ready.text,
                         metadata_json=ready.handoff.to_json(),
                         ledger_json=ready.examined.ledger_json,
+                        evidence_json=ready.examined.evidence_json,
                         is_synthetic=False,
                         created_at=now,
                         file_path=progress.path,
@@ -278,7 +284,7 @@ class HandingOver:
             await work.commit()
 
 
-async def _edited(session: Session, edit: Edit, examined: Examined, evidence: Evidence | None) -> Examined:
+async def _edited(session: Session, edit: Edit, examined: Examined, observed: Observed | None) -> Examined:
     """The handoff as a person wants it."""
     assert examined.handoff is not None
     text = render_handoff(examined.handoff, OutputNotation.YAML)
@@ -287,7 +293,7 @@ async def _edited(session: Session, edit: Edit, examined: Examined, evidence: Ev
         raise _Stop(HandoffCancelled(session_id=session.id))
     if edited == text:
         return examined
-    again = await examine(edited, evidence)
+    again = await examine(edited, observed)
     if again.handoff is None:
         raise _failed(session, "the edited text holds no handoff")
     return again

@@ -49,6 +49,8 @@ class Submission:
     """None for the folder that Segue was started in."""
     step_models: Mapping[str, str] = field(default_factory=dict)
     """Agent name -> model, for this run alone."""
+    checks: tuple[str, ...] | None = None
+    """Commands that are run after each step, for this run alone; none for those of the template."""
     workspace: WorkspaceChoice = WorkspaceChoice.AUTO
     """A worktree where that can be, in place, or a new git repository."""
     idempotency_key: str | None = None
@@ -230,6 +232,8 @@ class Pipelines:
         folder = _folder_of(wanted.working_dir or ".")
         catalog = self._catalog.load(str(folder))
         name, template = _template(wanted, catalog)
+        if wanted.checks is not None:
+            template = template.with_checks(_checked(wanted.checks))
         if unknown := set(wanted.step_models) - {step.agent for step in template.steps}:
             raise UnknownName(
                 "agent", min(unknown), {step.agent for step in template.steps}, where="this pipeline"
@@ -293,6 +297,12 @@ def _template(wanted: Submission, catalog: Catalog) -> tuple[str, PipelineTempla
     if not wanted.custom_steps:
         raise InvalidRequest('"custom_steps" is empty: give at least one step')
     return CUSTOM, PipelineTemplate(steps=wanted.custom_steps)
+
+
+def _checked(checks: tuple[str, ...]) -> tuple[str, ...]:
+    if any(not command.strip() or "\0" in command for command in checks):
+        raise InvalidRequest("a check is empty: name the command that is to be run, such as `pytest -q`")
+    return checks
 
 
 def _title_of(prompt: str) -> str:

@@ -122,6 +122,7 @@ class NewHandoff:
     ledger_json: str | None
     is_synthetic: bool
     created_at: datetime
+    evidence_json: str | None = None
     file_path: str | None = None
     injection_prompt: str | None = None
     stalled: int = 0
@@ -137,6 +138,7 @@ class SavedHandoff:
     content_md: str
     metadata_json: str | None
     ledger_json: str | None
+    evidence_json: str | None
     is_synthetic: bool
     injection_prompt: str | None
     """The exact words to the session that goes on from it, if one does."""
@@ -287,6 +289,10 @@ class Views(SessionReads, TokenReads, Protocol):
     async def last_activity_id(self) -> int: ...
     async def activity_of(self, agent_id: int) -> list[Activity]:
         """All that was done in one session."""
+        ...
+
+    async def activity_in_step(self, pipeline_id: int, step_id: int) -> list[Activity]:
+        """All that was done in the sessions of one step."""
         ...
 
     async def conflicts(self, working_dir: str) -> list[PipelineView]:

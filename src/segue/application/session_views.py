@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
+from segue.application.views import EVIDENCE
 from segue.domain.sessions import MessageStatus, Reason, Role
 from segue.domain.usage import Usage
 
@@ -57,6 +58,8 @@ class SessionHandoffView:
     content_md: str
     metadata: dict[str, Any] | None
     ledger: dict[str, Any] | None
+    evidence: Annotated[dict[str, Any] | None, EVIDENCE]
+    """What Segue itself measured; none outside of git, and for handoffs of older versions."""
     file_path: str | None
     injection_prompt: str | None
     """The exact first message of the successor."""

@@ -24,17 +24,20 @@ from segue.application.ports import NewHandoff, UnitOfWork
 from segue.application.session_ports import Documents, NewMessage
 from segue.application.submissions import has_submitted, read_handoff, reported_blockers
 from segue.domain.audit import AuditKind
+from segue.domain.briefing.marking import mark_handoff
+from segue.domain.briefing.measured import measured_lines
 from segue.domain.errors import (
     AgentFailed,
     BackendError,
     RepositoryError,
     StorageError,
 )
+from segue.domain.evidence.record import evidence_as_json
+from segue.domain.evidence.sources import Observed
 from segue.domain.handing_over import Document, injection
 from segue.domain.handoff import Handoff, OutputNotation, render_handoff
 from segue.domain.handoff.checking.submitted import add_blockers
 from segue.domain.handoff.model import Blocker
-from segue.domain.ledger.evidence import Evidence
 from segue.domain.limits import MOST_HANDOFFS_WITHOUT_PROGRESS, nothing_new
 from segue.domain.pipeline import Attempt, AttemptStatus
 from segue.domain.sessions import MessageStatus, Reason, Role, SpokenMessage
@@ -55,6 +58,7 @@ class _Left:
     content: str
     metadata: Handoff
     ledger_json: str | None
+    evidence_json: str | None
     is_synthetic: bool
     injection: str = field(repr=False)
 
@@ -118,7 +122,7 @@ class StepHandover:
         reason = talk.attempt.handover_reason
         assert reason is not None  # `begin` wrote it
         try:
-            made = await draft(self._asker(talk, rejoined=rejoined), lambda: self._evidence(talk))
+            made = await draft(self._asker(talk, rejoined=rejoined), lambda: self._observe(talk))
             left = _left_of(made, await self._blockers(talk))
         except (BackendError, RepositoryError) as error:
             await self._endings.release(talk.agent, abort=True)
@@ -208,20 +212,29 @@ class StepHandover:
             await work.commit()
         return message
 
-    async def _evidence(self, talk: Conversation) -> Evidence | None:
-        knows = talk.backend.capabilities.tool_log
-        return await self._verification.evidence(talk.pipeline, talk.step, talk.agent, knows_commands=knows)
+    async def _observe(self, talk: Conversation) -> Observed | None:
+        able = talk.backend.capabilities
+        return await self._verification.observe(
+            talk.pipeline,
+            talk.step,
+            talk.agent,
+            knows_commands=able.tool_log,
+            logs_all=able.whole_log,
+        )
 
     async def _synthetic(self, talk: Conversation, why: str) -> _Left:
-        seen = await self._endings.synthetic(talk.lease, talk.agent, why)
+        seen, evidence = await self._endings.synthetic(talk.lease, talk.agent, why)
         handoff = add_blockers(seen, await self._blockers(talk))
         text = render_handoff(handoff, OutputNotation.YAML)
         return _Left(
             content=text,
             metadata=handoff,
             ledger_json=None,
+            evidence_json=evidence_as_json(evidence),
             is_synthetic=True,
-            injection=injection(text, is_synthetic=True),
+            injection=injection(
+                text, measured=measured_lines(evidence) if evidence else (), is_synthetic=True
+            ),
         )
 
     async def _has_changes(self, talk: Conversation) -> bool:
@@ -266,6 +279,7 @@ class StepHandover:
                     content_md=left.content,
                     metadata_json=left.metadata.to_json(),
                     ledger_json=left.ledger_json,
+                    evidence_json=left.evidence_json,
                     is_synthetic=left.is_synthetic,
                     created_at=now,
                     file_path=path,
@@ -307,6 +321,11 @@ def _left_of(made: Draft, blockers: Sequence[Blocker]) -> _Left:
         content=text,
         metadata=handoff,
         ledger_json=made.examined.ledger_json,
+        evidence_json=made.examined.evidence_json,
         is_synthetic=False,
-        injection=injection(text, made.examined.corrections),
+        injection=injection(
+            render_handoff(mark_handoff(handoff, made.examined.false), OutputNotation.YAML),
+            made.examined.corrections,
+            measured=made.examined.measured,
+        ),
     )

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from segue.application.ports import Views
 from segue.application.submissions import read_handoff
+from segue.application.test_comparison import CheckedTests, with_tests
 from segue.application.workspaces import Workspaces
-from segue.domain.activity import Activity, ActivityKind
-from segue.domain.handoff import Handoff, check_handoff, redact
+from segue.domain.activity import ActivityKind
+from segue.domain.briefing.measured import measured_lines
+from segue.domain.briefing.values import FalseClaim
+from segue.domain.claims import Ledger, corrections_of, ledger_as_dict, verify_claims
+from segue.domain.evidence.agent_log import commands_of, last_test_run, shows_every_command
+from segue.domain.evidence.model import CommandRun, Evidence
+from segue.domain.evidence.record import evidence_as_json
+from segue.domain.evidence.sources import Observed
+from segue.domain.final_state import FilesChanged
+from segue.domain.handoff import Extraction, Handoff, check_handoff, redact
+from segue.domain.handoff.checking.against_evidence import check_against_evidence
 from segue.domain.handoff.checking.lint import Problem
-from segue.domain.ledger import Ledger, corrections_of, ledger_as_dict, verify_claims
-from segue.domain.ledger.evidence import CommandRun, Evidence, RunBy
-from segue.domain.permissions import Tool
+from segue.domain.handoff.reading.draft import Span
 from segue.domain.pipeline import Agent, Attempt, Pipeline, Step
 from segue.domain.repairing import errors_of
 
 _NO_OUTCOME = "H001"
+_MOST_SPANS = 2_000
 
-RunCheck = Callable[[str, str], Awaitable[CommandRun]]
-"""Runs a command in a folder: folder, command. Who stops waiting for it ends it."""
+RunCheck = Callable[[str, str | None, str], Awaitable[CheckedTests]]
+"""Runs a command in a folder, and its tests on the state of a mark: folder, mark, command.
+
+To stop waiting for it ends it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +48,10 @@ class Examined:
     problems: tuple[Problem, ...]
     ledger: Ledger | None
     """None if there is nothing to hold it against."""
+    evidence: Evidence | None = None
+    """What it was held against; none outside of git."""
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    """Field -> where its statement is in the source."""
 
     @property
     def is_bad(self) -> bool:
@@ -51,7 +66,7 @@ class Examined:
         """A line for each claim that is not so."""
         if self.ledger is None:
             return ()
-        return corrections_of(replace(self.ledger, unmentioned=()))
+        return corrections_of(replace(self.ledger, unmentioned=(), removed=()))
 
     @property
     def corrections(self) -> tuple[str, ...]:
@@ -59,12 +74,76 @@ class Examined:
         return corrections_of(self.ledger) if self.ledger is not None else ()
 
     @property
+    def false(self) -> tuple[FalseClaim, ...]:
+        """The refuted claims, to be marked where they are said."""
+        entries = () if self.ledger is None else self.ledger.refuted
+        return tuple(
+            FalseClaim(field=each.statement.field, text=each.statement.text, reason=each.reason)
+            for each in entries
+        )
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """What was measured, in a few lines for the next agent."""
+        return () if self.evidence is None else measured_lines(self.evidence)
+
+    @property
+    def evidence_json(self) -> str | None:
+        """What was measured, as it is stored."""
+        return evidence_as_json(self.evidence)
+
+    @property
     def ledger_json(self) -> str | None:
         """The ledger with the corrections that the next agent is given."""
         if self.ledger is None:
             return None
         facts: dict[str, Any] = ledger_as_dict(self.ledger, self.source)
-        return json.dumps({**facts, "corrections": list(self.corrections)})
+        spans = {name: [span.start, span.end] for name, span in list(self.spans.items())[:_MOST_SPANS]}
+        return json.dumps({**facts, "corrections": list(self.corrections), "spans": spans})
+
+
+def judge(
+    extraction: Extraction,
+    observed: Observed,
+    *,
+    source: str,
+    passed_over: Collection[str] = (),
+) -> Ledger:
+    """The ledger of a handoff: the one place that verifies claims.
+
+    `passed_over` are changed files that need no mention.
+    """
+    return verify_claims(
+        extraction,
+        observed.evidence,
+        source=source,
+        sources=observed.sources,
+        passed_over=passed_over,
+    )
+
+
+async def hold_against(
+    extraction: Extraction, observed: Observed | None, *, source: str, notation: str
+) -> Examined:
+    """A handoff with its problems of form, and its claims verified.
+
+    `source` is the text that it was read from: what it says is verified, too, if no handoff is in it.
+    """
+    handoff, ledger = extraction.handoff, None
+    problems = check_handoff(handoff) if handoff is not None else []
+    if observed is not None:
+        if handoff is not None:
+            problems += check_against_evidence(handoff, observed.evidence)
+        ledger = await asyncio.to_thread(judge, extraction, observed, source=source)
+    return Examined(
+        handoff=handoff,
+        notation=notation,
+        source=source,
+        problems=tuple(problems),
+        ledger=ledger,
+        evidence=None if observed is None else observed.evidence,
+        spans=extraction.spans,
+    )
 
 
 class Verification:
@@ -76,38 +155,67 @@ class Verification:
         self._run_check = run_check
 
     async def examine(
-        self, pipeline: Pipeline, attempt: Attempt, agent: Agent, reply: str, *, knows_commands: bool
+        self,
+        pipeline: Pipeline,
+        attempt: Attempt,
+        agent: Agent,
+        reply: str,
+        *,
+        knows_commands: bool,
+        logs_all: bool = False,
     ) -> Examined:
         """Read the handoff of an attempt, check its form, and verify its claims."""
         step = pipeline.step(attempt.step_id)
         source, _ = redact(reply)
         extraction, notation = await asyncio.to_thread(read_handoff, attempt, source)
-        problems = check_handoff(extraction.handoff) if extraction.handoff else []
-        evidence = await self.evidence(pipeline, step, agent, knows_commands=knows_commands)
-        ledger = None
-        if evidence is not None and extraction.handoff is not None:
-            checked = await self._with_checks(pipeline, step, evidence)
-            ledger = await asyncio.to_thread(verify_claims, extraction, checked, source=source)
-        return Examined(
-            handoff=extraction.handoff,
-            notation=notation,
-            source=source,
-            problems=tuple(problems),
-            ledger=ledger,
-        )
+        observed = await self.measure(pipeline, step, agent, knows_commands=knows_commands, logs_all=logs_all)
+        return await hold_against(extraction, observed, source=source, notation=notation)
+
+    async def measure(
+        self, pipeline: Pipeline, step: Step, agent: Agent, *, knows_commands: bool, logs_all: bool = False
+    ) -> Observed | None:
+        """What changed since the step began, with its checks run; none outside of git."""
+        found = await self.observe(pipeline, step, agent, knows_commands=knows_commands, logs_all=logs_all)
+        return None if found is None else await self._with_checks(pipeline, step, found)
+
+    async def files_changed(self, pipeline: Pipeline, until: str | None) -> FilesChanged | None:
+        """What the steps of a run changed, up to a commit or up to now; none outside of git."""
+        first = next((step.base_mark for step in pipeline.steps if step.base_mark), None)
+        if pipeline.workspace is None or first is None:
+            return None
+        return await self.workspaces.count_changes(pipeline.workspace, first, until)
 
     async def evidence(
-        self, pipeline: Pipeline, step: Step, agent: Agent, *, knows_commands: bool
+        self, pipeline: Pipeline, step: Step, agent: Agent, *, knows_commands: bool, logs_all: bool = False
     ) -> Evidence | None:
-        """What changed since the step began, and what its agent ran; none outside of git."""
+        """What changed since the step began, and what its agents ran; no check is run."""
+        found = await self.observe(pipeline, step, agent, knows_commands=knows_commands, logs_all=logs_all)
+        return None if found is None else found.evidence
+
+    async def observe(
+        self, pipeline: Pipeline, step: Step, agent: Agent, *, knows_commands: bool, logs_all: bool = False
+    ) -> Observed | None:
+        """What changed since the step began, and what its agents ran; none outside of git.
+
+        `logs_all` says that the back end tells every tool call. Even then a log is whole only if one session
+        did all of the step: of one that was lost, the last calls may be missing.
+        """
         if pipeline.workspace is None:
             return None
-        found = await self.workspaces.evidence(pipeline.workspace, step.base_mark)
-        if found is None:
-            return None
-        commands = commands_of(await self._views.activity_of(agent.id)) if knows_commands else ()
-        # Sub-agents and scripts run what no log shows, so that a command is missing there refutes nothing.
-        return replace(found, commands=tuple(commands))
+        found = await self.workspaces.observe(pipeline.workspace, step.base_mark)
+        if found is None or not knows_commands:
+            return found
+        activity = await self._views.activity_in_step(pipeline.id, step.id)
+        is_alone = all(each.agent_id == agent.id for each in activity)
+        commands = tuple(commands_of(activity))
+        last_tests = last_test_run(commands)
+        evidence = replace(
+            found.evidence,
+            commands=commands,
+            is_log_whole=logs_all and is_alone and shows_every_command(activity),
+            tests=() if last_tests is None else (last_tests,),
+        )
+        return replace(found, evidence=evidence)
 
     async def last_words(self, agent: Agent) -> str:
         """What the agent said last."""
@@ -122,26 +230,15 @@ class Verification:
         """What the agent ran."""
         return commands_of(await self._views.activity_of(agent.id))
 
-    async def _with_checks(self, pipeline: Pipeline, step: Step, evidence: Evidence) -> Evidence:
+    async def _with_checks(self, pipeline: Pipeline, step: Step, observed: Observed) -> Observed:
+        """With the checks of the step run; what they count takes the place of the agent's own runs."""
         assert pipeline.workspace is not None
         folder = pipeline.workspace.path
         commands = pipeline.plan.template.checks_of(step.order_index)
-        runs = [await self._run_check(folder, command) for command in commands]
-        return replace(evidence, checks=tuple(runs))
+        checked = [await self._run_check(folder, step.base_mark, command) for command in commands]
+        return await asyncio.to_thread(with_tests, observed, checked, task_of(pipeline, step))
 
 
-def commands_of(activity: Sequence[Activity]) -> list[CommandRun]:
-    """The commands of a session's log that ended."""
-    return [
-        CommandRun(
-            command=str(each.payload.get("target", "")),
-            exit_code=each.payload.get("exit_code"),
-            output=str(each.payload.get("output", "")),
-            by=RunBy.AGENT,
-            at=each.created_at,
-        )
-        for each in activity
-        if each.kind is ActivityKind.TOOL_USED
-        and each.payload.get("tool") == Tool.SHELL
-        and each.payload.get("state") != "started"
-    ]
+def task_of(pipeline: Pipeline, step: Step) -> str:
+    """What the agent of a step was asked to do."""
+    return "\n\n".join(part for part in (pipeline.prompt.strip(), step.description.strip()) if part)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from segue.application.run_results import RunResult
 from segue.domain.approvals import Approval
 from segue.domain.pipeline import AttemptStatus, PipelineStatus, StepStatus
 from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace
+
+EVIDENCE = Field(
+    description="What Segue itself measured: `files`, `definitions`, `unparsed`, `dependencies`, `commands`, "
+    "`checks`, `tests`, `weakened`, `commits`; `is_diff_whole` and `is_log_whole` tell whether all is there, "
+    "`left_out` how many entries of a part were too much to keep. None outside of git."
+)
+"""How the record is described to those who read the API."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +36,8 @@ class HandoffView:
     """True if Segue wrote it, because the agent ended before it could."""
     ledger: dict[str, Any] | None
     """Its claims, each with its verdict; none if nothing could be checked."""
+    evidence: Annotated[dict[str, Any] | None, EVIDENCE]
+    """What Segue itself measured of the step; none outside of git, and for handoffs of older versions."""
     created_at: datetime
 
 
@@ -43,6 +55,10 @@ class StepView:
     """How many tries were begun."""
     handovers: int
     """How many of them handed over to the next one, at a limit."""
+    repairs: int
+    """How often its agents were asked to repair their handoffs."""
+    backend: str | None
+    """The back end of its newest attempt; none if it has not begun."""
     started_at: datetime | None
     finished_at: datetime | None
     error_message: str | None
@@ -83,6 +99,8 @@ class PipelineDetail(PipelineView):
     steps: list[StepView]
     approvals: list[Approval]
     """What waits for a person's answer."""
+    result: RunResult | None
+    """What came of it; none while it has not ended."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +110,8 @@ class RepairView:
     number: int
     text: str
     reply: str | None
+    ledger: dict[str, Any] | None
+    """The claims of the handoff that was refused, each with its verdict."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

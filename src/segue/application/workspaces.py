@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from segue.domain.ledger.evidence import Evidence
+from segue.domain.evidence.model import Evidence
+from segue.domain.evidence.sources import Observed
+from segue.domain.final_state import FilesChanged
 from segue.domain.workspace import Workspace, WorkspaceChoice
 
 
@@ -42,6 +44,10 @@ class MergePreview:
     """Every file that it changes, adds or removes."""
     left_out: tuple[str, ...]
     """What no commit holds of the worktree: repositories of their own, files with names that git refuses."""
+    refusal: str | None = None
+    """Why it cannot be merged now, in one sentence; none if it can."""
+    into: str | None = None
+    """The branch that is checked out; none if none is."""
 
 
 class Workspaces(Protocol):
@@ -63,12 +69,20 @@ class Workspaces(Protocol):
         """What changed since a mark; none outside of git."""
         ...
 
+    async def observe(self, workspace: Workspace, since: str | None) -> Observed | None:
+        """The same, with the text before and now to look further into it."""
+        ...
+
     async def commit(self, workspace: Workspace, about: StepCommit) -> str | None:
         """Commit all there is, once for each step; none if nothing is committed here."""
         ...
 
     async def diff(self, workspace: Workspace, since: str | None, until: str | None) -> str:
         """The difference between two marks, or to the present state, as a patch."""
+        ...
+
+    async def count_changes(self, workspace: Workspace, since: str, until: str | None) -> FilesChanged:
+        """How many files and lines differ between two marks, or from one to the present state."""
         ...
 
     async def preview_merge(self, workspace: Workspace) -> MergePreview:

@@ -19,6 +19,7 @@ class AuditKind(StrEnum):
     PIPELINE_DONE = "pipeline_done"
     PIPELINE_FAILED = "pipeline_failed"
     PIPELINE_ABORTED = "pipeline_aborted"
+    PIPELINE_MERGED = "pipeline_merged"
     STEP_STARTED = "step_started"
     STEP_DONE = "step_done"
     STEP_FAILED = "step_failed"

@@ -72,6 +72,18 @@ class PipelineTemplate(Entry):
     on_bad_handoff: Gate = Gate.REPAIR
     """What happens to a step without a handoff, or with a bad one."""
 
+    def with_default_checks(self, checks: tuple[str, ...]) -> PipelineTemplate:
+        """The same with these checks, if it names none itself."""
+        named = "checks" in self.model_fields_set or any(step.checks is not None for step in self.steps)
+        return self if named or not checks else self.model_copy(update={"checks": checks})
+
+    def with_checks(self, checks: tuple[str, ...]) -> PipelineTemplate:
+        """The same with these checks instead of its own; a step that has none by its own words has none."""
+        steps = tuple(
+            step.model_copy(update={"checks": None}) if step.checks else step for step in self.steps
+        )
+        return self.model_copy(update={"checks": checks, "steps": steps})
+
     def checks_of(self, index: int) -> tuple[str, ...]:
         """What is run after a step."""
         own = self.steps[index].checks

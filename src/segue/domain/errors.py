@@ -14,6 +14,9 @@ _MOST_NAMES = 10
 class SegueError(Exception):
     """Base of all errors that a user may see; its text is one clear sentence."""
 
+    hints: tuple[str, ...] = ()
+    """What to do about it: commands that work if pasted, or what they are about."""
+
 
 class UnknownName(SegueError):
     """A template, agent or back end was named that does not exist."""
@@ -73,6 +76,14 @@ class IllegalMove(SegueError):
     """The pipeline or step is not in a state that allows this move."""
 
 
+class CannotMerge(IllegalMove):
+    """The work of a run is not merged as it is."""
+
+    def __init__(self, sentence: str, *hints: str) -> None:
+        super().__init__(sentence)
+        self.hints = hints
+
+
 class NothingToHandOff(IllegalMove):
     """The session holds too little to hand over."""
 
@@ -121,6 +132,10 @@ class StorageError(SegueError):
 
 class RepositoryError(SegueError):
     """A git repository cannot be read; the message names it and says why."""
+
+    def __init__(self, sentence: str, *, hints: tuple[str, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.hints = hints
 
 
 class OwnershipLost(SegueError):

@@ -34,8 +34,11 @@ _GO_ON_ALONE = (
     "The session before this one ended without a handoff; the above is what the files and its log show. Look "
     "at the files first, then go on with its work where it stopped."
 )
+_MEASURED = "Measured by Segue, in files and logs:"
+_OTHERWISE = "Its claims were compared with the files. What is otherwise:"
 _NO_OUTCOME = "H001"
 _STOPPED = "H010"
+_NO_FILES = "H013"
 
 
 def question(focus: str = "") -> str:
@@ -55,23 +58,29 @@ def problems_that_count(problems: Sequence[Problem]) -> list[Problem]:
     """Those that make a handoff between sessions unfit.
 
     That no outcome is told is no matter in the middle of the work, and what stopped it is no blocker: it is
-    the reason of the handoff.
+    the reason of the handoff. Which files changed is measured, and told with it.
     """
     return [
         each
         for each in errors_of(problems)
-        if each.code != _NO_OUTCOME
+        if each.code not in (_NO_OUTCOME, _NO_FILES)
         and not (each.code == _STOPPED and "suggested_next_steps" not in each.message)
     ]
 
 
-def injection(text: str, corrections: Sequence[str] = (), *, is_synthetic: bool = False) -> str:
-    """The first message of the successor: the handoff as data, then what to do with it."""
+def injection(
+    text: str, corrections: Sequence[str] = (), *, measured: Sequence[str] = (), is_synthetic: bool = False
+) -> str:
+    """The first message of the successor: the handoff as data, then what to do with it.
+
+    What Segue found is data, too: names in it were chosen by the agent.
+    """
     go_on = _GO_ON_ALONE if is_synthetic else _GO_ON
     parts = [f"{FENCE_OPEN}\n{clean(text).strip()}\n{FENCE_CLOSE}", go_on]
-    if corrections:
-        lines = "\n".join(f"- {clean(line)}" for line in corrections)
-        parts.append(f"Its claims were compared with the files. What is otherwise:\n{lines}")
+    for heading, lines in ((_MEASURED, measured), (_OTHERWISE, corrections)):
+        if lines:
+            listed = "\n".join(f"- {clean(line)}" for line in lines)
+            parts.append(f"{heading}\n\n{FENCE_OPEN}\n{listed}\n{FENCE_CLOSE}")
     return "\n\n".join(parts) + "\n"
 
 

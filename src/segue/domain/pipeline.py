@@ -222,6 +222,8 @@ class Pipeline:
     created_at: datetime
     updated_at: datetime
     steps: tuple[Step, ...]
+    final_json: str | None = None
+    """How the work was when the last step was done, judged again; none before that."""
 
     def next_step(self) -> Step | None:
         """The first step that is not done, or none if all are."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from segue.domain.evidence.model import Change, ChangeKind, CommandRun, Evidence
 from segue.domain.handoff.model import CommandRun as CommandReport
 from segue.domain.handoff.model import FileCreated, FileModified, Handoff
-from segue.domain.ledger.evidence import Change, ChangeKind, CommandRun, Evidence
 
 _MOST_FILES = 200
 _MOST_COMMANDS = 30

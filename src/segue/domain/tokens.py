@@ -28,7 +28,7 @@ class TokenRole(StrEnum):
     RUN = "run"
     """Submit and abort pipelines, and talk with agents in sessions."""
     APPROVE = "approve"
-    """Answer what agents ask."""
+    """Answer what agents ask, and merge."""
     ADMIN = "admin"
     """Everything, also in the name of others."""
 

@@ -53,6 +53,8 @@ class ClaudeCodeBackend(StreamedBackend):
         events=True,
         usage=True,
         tool_log=True,
+        # Each tool call is a line of the stream, which is a file: nothing is missed while Segue is away.
+        whole_log=True,
         asks=True,
         mcp=True,
         compaction=True,

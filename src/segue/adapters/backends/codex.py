@@ -49,7 +49,14 @@ class CodexBackend(StreamedBackend):
 
     Options = CodexOptions
     capabilities = Capabilities(
-        resume=True, conversation=True, events=True, usage=True, tool_log=True, mcp=True
+        resume=True,
+        conversation=True,
+        events=True,
+        usage=True,
+        tool_log=True,
+        # Each command is an item of the stream, which is a file; that another agent was called is one, too.
+        whole_log=True,
+        mcp=True,
     )
     name = "codex"
     title = "Codex"

@@ -117,6 +117,8 @@ def _call(item: Mapping[str, Any], *, ended: bool) -> ToolUsed | None:
         case "mcp_tool_call":
             name = f"mcp__{item.get('server')}__{item.get('tool')}"
             tool, target = Tool.MCP, name
+        case "collab_tool_call":
+            tool, name, target = Tool.OTHER, "agent", str(item.get("tool") or "")
         case "web_search":
             tool, name, target = Tool.FETCH, "web_search", str(item.get("query") or "")
         case _:

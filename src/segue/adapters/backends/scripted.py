@@ -106,7 +106,8 @@ class ScriptedBackend(AgentBackend):
     """Plays scripts in this process: a session dies with Segue, as a good test of recovery needs."""
 
     Options = ScriptedOptions
-    capabilities = Capabilities(events=True, usage=True, tool_log=True, asks=True)
+    # Nothing runs but what the script names, and each of that is told.
+    capabilities = Capabilities(events=True, usage=True, tool_log=True, whole_log=True, asks=True)
 
     def __init__(
         self,

@@ -86,7 +86,9 @@ def find_commands(source: LocatedYaml, default_backend: object = None) -> list[N
 def find_changes(source: LocatedYaml, builtin: Mapping[str, Any]) -> list[str]:
     """Lines for a person: permissions of agents, entries in the place of built-in ones, and settings."""
     if source.path.name == SETTINGS_FILE:
-        kept = {name: each for name, each in source.value.items() if name != "backend_options"}
+        kept = {
+            name: each for name, each in source.value.items() if name not in ("backend_options", "checks")
+        }
         return [f"{_place(source, (name,))}: {_shown(each)}" for name, each in kept.items()]
     lines = []
     for kind in ("agents", "templates"):

@@ -63,6 +63,7 @@ class YamlCatalog:
         options_model: Callable[[str], type[BaseModel]],
         default_backend: str | None = None,
         default_options: Mapping[str, Options] | None = None,
+        default_checks: tuple[str, ...] = (),
         choose: Callable[[], ChosenBackend | None] = lambda: None,
         locate: Callable[[str, Options], Options] = lambda _backend, options: options,
     ) -> None:
@@ -71,6 +72,8 @@ class YamlCatalog:
         self._options_model = options_model
         self._default_backend = default_backend
         self._default_options = default_options or {}
+        self._default_checks = default_checks
+        """What is run after the steps of templates that name no checks."""
         self._choose = choose
         """The default back end where none is set; asked anew at each load."""
         self._locate = locate
@@ -204,7 +207,10 @@ class YamlCatalog:
                         f'template "{name}" names an agent "{step.agent}" that does not exist. '
                         f"{describe_known(step.agent, agents)}",
                     )
-        return Catalog(agents=agents, templates=templates)
+        checked = {
+            name: template.with_default_checks(self._default_checks) for name, template in templates.items()
+        }
+        return Catalog(agents=agents, templates=checked)
 
     def _complete(
         self, source: LocatedYaml, name: str, profile: AgentProfile, default: ChosenBackend | None

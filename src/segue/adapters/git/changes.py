@@ -8,12 +8,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from segue.adapters.git.repository import Repository
-from segue.domain.ledger.evidence import Change, ChangeKind, LineRange
+from segue.domain.evidence.model import Change, ChangeKind, Hunk, LineRange
 
 MOST_PATCH_BYTES = 64_000_000
 """Of a longer diff, only the hunks in its first part are known."""
 MOST_HUNKS = 200_000
 """So many hunks are kept at most."""
+MOST_HUNK_BYTES = 4_000_000
+"""Bytes of changed lines that are kept, of all files together."""
+LONGEST_HUNK_LINE = 2_000
+"""A file with a longer changed line is known by its counts alone."""
 _MOST_BLOB_BYTES = 256_000_000
 _LONGEST_LINE = 8192
 _DIFF = (
@@ -36,7 +40,25 @@ _KINDS = {
     "R": ChangeKind.RENAMED,
     "T": ChangeKind.TYPE_CHANGED,
 }
-Hunks = tuple[list[LineRange], list[LineRange]]
+
+
+@dataclass(slots=True)
+class _FileHunks:
+    """The hunks of one file, while they are read."""
+
+    old: list[LineRange] = field(default_factory=list)
+    new: list[LineRange] = field(default_factory=list)
+    texts: list[tuple[list[str], list[str]]] | None = field(default_factory=list)
+    """Removed and added lines of each hunk; none if they are too much to keep."""
+    ranges: list[tuple[LineRange | None, LineRange | None]] = field(default_factory=list)
+
+    def as_hunks(self) -> tuple[Hunk, ...] | None:
+        if self.texts is None:
+            return None
+        return tuple(
+            Hunk(old=old, new=new, removed=tuple(removed), added=tuple(added))
+            for (old, new), (removed, added) in zip(self.ranges, self.texts, strict=True)
+        )
 
 
 @dataclass(slots=True)
@@ -47,6 +69,8 @@ class Changes:
     """Path -> what happened to it."""
     old_ids: dict[str, str] = field(default_factory=dict)
     """Path -> the id of its content before."""
+    new_ids: dict[str, str] = field(default_factory=dict)
+    """Path -> the id of its content after; zeros for what is only in the work tree."""
     is_whole: bool = True
     """Whether all changed paths are in it."""
 
@@ -68,16 +92,17 @@ def read_changes(repository: Repository, diff: tuple[str, ...], index: Mapping[s
     return found
 
 
-def _complete(change: Change, hunks: Hunks | None, is_whole: bool, old_count: int | None) -> Change:
-    known = hunks if hunks is not None else (([], []) if is_whole else None)
+def _complete(change: Change, hunks: _FileHunks | None, is_whole: bool, old_count: int | None) -> Change:
+    known = hunks if hunks is not None else (_FileHunks() if is_whole else None)
     lines = None
     if change.additions is not None and change.deletions is not None and not change.is_binary:
         start = 0 if change.kind is ChangeKind.ADDED else old_count
         lines = None if start is None else max(0, start + change.additions - change.deletions)
     return replace(
         change,
-        old_lines=None if known is None else tuple(known[0]),
-        new_lines=None if known is None else tuple(known[1]),
+        old_lines=None if known is None else tuple(known.old),
+        new_lines=None if known is None else tuple(known.new),
+        hunks=None if known is None or change.is_binary else known.as_hunks(),
         line_count=None if change.kind is ChangeKind.DELETED else lines,
     )
 
@@ -87,7 +112,7 @@ def _read_records(fields: list[str], found: Changes) -> None:
     parts = iter(fields)
     for record in parts:
         if record.startswith(":"):
-            _, _, old_id, _, letter = record.split(" ")
+            _, _, old_id, new_id, letter = record.split(" ")
             path = next(parts, None)
             old_path = path if letter[0] in "RC" else None
             path = next(parts, None) if letter[0] in "RC" else path
@@ -95,7 +120,7 @@ def _read_records(fields: list[str], found: Changes) -> None:
                 return
             kind = _KINDS.get(letter[0], ChangeKind.MODIFIED)
             found.changes[path] = Change(kind=kind, old_path=old_path if letter[0] == "R" else None)
-            found.old_ids[path] = old_id
+            found.old_ids[path], found.new_ids[path] = old_id, new_id
         elif "\t" in record:
             added, deleted, path = record.split("\t", 2)
             if not path:
@@ -117,7 +142,7 @@ def _counted(change: Change, added: str, deleted: str) -> Change:
 
 def _read_hunks(
     repository: Repository, diff: tuple[str, ...], index: Mapping[str, str]
-) -> tuple[dict[str, Hunks], bool]:
+) -> tuple[dict[str, _FileHunks], bool]:
     """Where the hunks of each file stand. Names are quoted here, so that no name can look like a header."""
     command, *between = diff
     asked = (command, "--patch", "-U0", "--src-prefix=a/", "--dst-prefix=b/", *_DIFF, *between, "--")
@@ -129,22 +154,24 @@ def _read_hunks(
             if size > MOST_PATCH_BYTES or reader.count > MOST_HUNKS:
                 reader.forget_last()
                 return reader.found, False
-            reader.read(line)
+            reader.read(line, length)
     return reader.found, True
 
 
 @dataclass(slots=True)
 class _PatchReader:
-    found: dict[str, Hunks] = field(default_factory=dict)
+    found: dict[str, _FileHunks] = field(default_factory=dict)
     count: int = 0
     _old: bytes = b""
     _path: str | None = None
     _left: int = 0
+    _kept: int = 0
 
-    def read(self, line: bytes) -> None:
-        """Takes in one line; the lines of a hunk are counted, not looked at."""
+    def read(self, line: bytes, length: int) -> None:
+        """Takes in one line, of which only the beginning may be given."""
         if self._left and line[:1] in b"+-":
             self._left -= 1
+            self._keep(line, length)
         elif line.startswith(b"\\"):
             return
         elif line.startswith(b"--- "):
@@ -160,14 +187,28 @@ class _PatchReader:
     def _add(self, hunk: re.Match[bytes], path: str) -> None:
         old, old_count, new, new_count = (1 if part is None else int(part) for part in hunk.groups())
         self._left = old_count + new_count
-        ranges = self.found.setdefault(path, ([], []))
-        if old_count:
-            ranges[0].append(LineRange(old, old + old_count - 1))
+        file = self.found.setdefault(path, _FileHunks())
+        before = LineRange(old, old + old_count - 1) if old_count else None
+        after = LineRange(new, new + new_count - 1) if new_count else None
+        if before is not None:
+            file.old.append(before)
         # What was only taken out leaves a seam between two lines.
-        ranges[1].append(
-            LineRange(new, new + new_count - 1) if new_count else LineRange(max(1, new), new + 1)
-        )
+        file.new.append(after or LineRange(max(1, new), new + 1))
+        if file.texts is not None:
+            file.texts.append(([], []))
+            file.ranges.append((before, after))
         self.count += 1
+
+    def _keep(self, line: bytes, length: int) -> None:
+        file = self.found.get(self._path or "")
+        if file is None or not file.texts:
+            return
+        self._kept += length
+        text = line[1:].decode("utf-8", "replace").removesuffix("\r")
+        if self._kept > MOST_HUNK_BYTES or length > len(line) + 1 or len(text) > LONGEST_HUNK_LINE:
+            file.texts, file.ranges = None, []
+            return
+        file.texts[-1][line[:1] == b"+"].append(text)
 
     def forget_last(self) -> None:
         """The file that was being read when the diff was cut is not known whole."""

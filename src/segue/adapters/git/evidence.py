@@ -6,8 +6,9 @@ The user's own index is never touched: a copy of it is worked on, in a folder th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from segue.adapters.git.changes import read_changes
@@ -15,9 +16,14 @@ from segue.adapters.git.index import list_untracked, look_at_everything, own_ind
 from segue.adapters.git.lfs import settle_filtered
 from segue.adapters.git.nested import has_files
 from segue.adapters.git.repository import Repository, open_repository
+from segue.adapters.git.sources import GitSources
+from segue.adapters.languages import languages_for
+from segue.domain.claims.path_finder import EVERYWHERE
 from segue.domain.errors import RepositoryError
-from segue.domain.ledger.evidence import Evidence
-from segue.domain.ledger.paths import EVERYWHERE
+from segue.domain.evidence.languages import Languages
+from segue.domain.evidence.measure import measure, paths_to_read
+from segue.domain.evidence.model import Evidence
+from segue.domain.evidence.sources import Observed
 
 MOST_COMMITS = 100_000
 """So many commits are known at most."""
@@ -30,6 +36,7 @@ class _State:
     """What is known of a tree while it is read."""
 
     paths: set[str] = field(default_factory=set)
+    ids: dict[str, str] = field(default_factory=dict)
     unseen: dict[str, str] = field(default_factory=dict)
     is_whole: bool = True
 
@@ -48,10 +55,38 @@ def collect_evidence(
 
     Without a base, or with HEAD where there is no commit yet, everything counts as new.
     """
+    return observe(folder, base, head, seconds=seconds).evidence
+
+
+def open_sources(folder: Path, base: str | None, head: str | None = None) -> GitSources:
+    """The text of the files at `base`, and at `head` or in the work tree."""
+    return observe(folder, base, head).sources
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ObservedRepository(Observed):
+    """What happened in a repository, with its text."""
+
+    sources: GitSources
+
+
+def observe(
+    folder: Path,
+    base: str | None,
+    head: str | None = None,
+    *,
+    languages: Callable[[Collection[str]], Languages] = languages_for,
+    seconds: float = 120.0,
+) -> ObservedRepository:
+    """What changed, as `collect_evidence` tells it, with the text of both states.
+
+    `languages` gives the parsers for the names of the changed files.
+    """
     repository = open_repository(folder, seconds=seconds)
     start = _resolve(repository, base)
     tree = start or repository.empty_id("tree")
     before = _read_tree(repository, tree)
+    new_ids: dict[str, str] | None = None
     if head is None:
         with own_index(repository) as index:
             after = _read_work_tree(repository, index)
@@ -61,24 +96,43 @@ def collect_evidence(
         end = _resolve(repository, head) or repository.empty_id("tree")
         after = _read_tree(repository, end)
         found = read_changes(repository, ("diff-tree", "-r", tree, end), {})
-        changes = found.changes
+        changes, new_ids = found.changes, after.ids
     tip = start if head is None and base == "HEAD" else _resolve(repository, head or "HEAD")
     commits, _ = _commits(repository, [tip, f"^{start}"] if start else [tip]) if tip else ((), True)
     known, all_known = _known_commits(repository, [tip] if tip else [])
+    is_tree_whole = before.is_whole and after.is_whole
+    sources = GitSources(
+        repository=repository,
+        old_ids=before.ids,
+        new_ids=new_ids,
+        new_paths=after.paths,
+        is_whole=is_tree_whole,
+    )
+    old_paths, new_paths = paths_to_read(changes)
+    measured = measure(
+        changes,
+        sources.load(old_paths, before=True),
+        sources.load(new_paths),
+        languages=languages(changes),
+    )
     top = str(repository.top)
-    return Evidence(
+    evidence = Evidence(
         changes=changes,
         before=frozenset(before.paths),
         after=frozenset(after.paths),
         unseen={**before.unseen, **after.unseen},
+        definitions=measured.definitions,
+        unparsed=measured.unparsed,
+        dependencies=measured.dependencies,
         commits=commits,
         known_commits=frozenset(known),
         roots=tuple(dict.fromkeys((top, os.path.realpath(top)))),
         prefix=repository.prefix,
         is_diff_whole=found.is_whole and after.is_whole,
-        is_tree_whole=before.is_whole and after.is_whole,
+        is_tree_whole=is_tree_whole,
         are_commits_whole=all_known,
     )
+    return ObservedRepository(evidence=evidence, sources=sources)
 
 
 def _resolve(repository: Repository, revision: str | None) -> str | None:
@@ -98,12 +152,24 @@ def _resolve(repository: Repository, revision: str | None) -> str | None:
     )
 
 
+def commit_before(folder: Path, moment: datetime) -> str | None:
+    """The newest commit on the way to HEAD that is older than a moment; none if there is none."""
+    repository = open_repository(folder)
+    if _resolve(repository, "HEAD") is None:
+        return None
+    asked = ("rev-list", "-1", f"--before={moment.astimezone(UTC).isoformat()}", "HEAD")
+    return repository.run(*asked).text.decode("ascii").strip() or None
+
+
 def _read_tree(repository: Repository, revision: str) -> _State:
     output = repository.run("ls-tree", "-r", "-z", "--full-tree", revision)
     state = _State(is_whole=not output.is_cut)
     for entry in output.fields():
         about, _, path = entry.partition("\t")
-        state.add(about.partition(" ")[0], path)
+        mode, kind, blob = about.split(" ")
+        state.add(mode, path)
+        if kind == "blob" and mode != _SYMLINK:
+            state.ids[path] = blob
     return state
 
 

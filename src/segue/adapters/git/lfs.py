@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from segue.adapters.git.repository import Repository
-from segue.domain.ledger.evidence import Change, ChangeKind
+from segue.domain.evidence.model import Change, ChangeKind
 
 _POINTER = re.compile(rb"version [^\n]+\n(?:[^\n]+\n)*?oid sha256:([0-9a-f]{64})\n")
 _LARGEST_POINTER = 2048

@@ -28,8 +28,12 @@ _BEGUN = {
 
 def count_changed(repository: Repository) -> int:
     """How many files of the checkout differ from its commit, new ones too."""
+    return len(_uncommitted(repository))
+
+
+def _uncommitted(repository: Repository) -> list[str]:
     asked = ("--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
-    return len(repository.run("status", *asked).fields())
+    return [field[3:] for field in repository.run("status", *asked).fields()]
 
 
 def changed_by(repository: Repository, branch: str) -> list[str]:
@@ -40,21 +44,20 @@ def changed_by(repository: Repository, branch: str) -> list[str]:
     return _changed(repository, name)
 
 
+def why_not(repository: Repository, branch: str) -> str | None:
+    """Why a branch cannot be merged into what is checked out now; none if it can. Nothing is changed."""
+    try:
+        _prepare(repository, branch)
+    except RepositoryError as error:
+        return str(error)
+    return None
+
+
 def merge_branch(repository: Repository, branch: str) -> str:
     """Merge a branch into what is checked out; if that cannot be, everything is as before."""
-    name = f"refs/heads/{branch}"
-    tip = commit_of(repository, name)
-    if tip is None:
-        raise RepositoryError(f'there is no branch "{branch}" in {repository.top} any more')
-    _check_checkout(repository, branch, name)
-    head = head_of(repository)
-    if head is None:
-        raise RepositoryError(f"{repository.top} has no commit yet to merge into; commit something first")
-    if _contains(repository, head, tip):
+    head, tip, tree = _prepare(repository, branch)
+    if tree is None:
         return head
-    _check_submodules(repository, branch, head, tip)
-    tree = _merged_tree(repository, branch, head, tip)
-    _check_ignored(repository, branch, head, tree)
     commit = commit_tree(repository, tree, [head, tip], f"Merge branch '{branch}'\n")
     repository.run("update-index", "-q", "--refresh", "--ignore-submodules", may_fail=True)
     repository.run("read-tree", "-m", "-u", head, commit)
@@ -70,6 +73,24 @@ def merge_branch(repository: Repository, branch: str) -> str:
     return commit
 
 
+def _prepare(repository: Repository, branch: str) -> tuple[str, str, str | None]:
+    """What is checked out, the branch, and the tree of both; no tree if there is nothing to merge."""
+    name = f"refs/heads/{branch}"
+    tip = commit_of(repository, name)
+    if tip is None:
+        raise RepositoryError(f'there is no branch "{branch}" in {repository.top} any more')
+    _check_checkout(repository, branch, name)
+    head = head_of(repository)
+    if head is None:
+        raise RepositoryError(f"{repository.top} has no commit yet to merge into; commit something first")
+    if _contains(repository, head, tip):
+        return head, tip, None
+    _check_submodules(repository, branch, head, tip)
+    tree = _merged_tree(repository, branch, head, tip)
+    _check_ignored(repository, branch, head, tree)
+    return head, tip, tree
+
+
 def _merged_tree(repository: Repository, branch: str, head: str, tip: str) -> str:
     """The tree of two commits; the checkout is not touched."""
     asked = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, tip)
@@ -80,7 +101,8 @@ def _merged_tree(repository: Repository, branch: str, head: str, tip: str) -> st
         if conflicts:
             named = ", ".join(conflicts[:5])
             raise RepositoryError(
-                f'"{branch}" conflicts with what is checked out in {named}; nothing was changed'
+                f'"{branch}" conflicts with what is checked out in {named}; nothing was changed',
+                hints=(f"git merge {branch}    resolve it by hand",),
             ) from error
         raise RepositoryError(
             f'git could not merge "{branch}" into {repository.top}; Segue needs git 2.38 or newer for that. '
@@ -91,10 +113,12 @@ def _merged_tree(repository: Repository, branch: str, head: str, tip: str) -> st
 def _check_checkout(repository: Repository, branch: str, name: str) -> None:
     if begun := next((what for file, what in _BEGUN.items() if (repository.git_dir / file).exists()), None):
         raise RepositoryError(f"a {begun} is under way in {repository.top}; finish or abort it, then merge")
-    if changed := count_changed(repository):
+    if changed := _uncommitted(repository):
+        more = "" if len(changed) == 1 else f" and {len(changed) - 1} more"
+        have, them = ("has", "it") if len(changed) == 1 else ("have", "them")
         raise RepositoryError(
-            f"{repository.top} has uncommitted changes in {changed} {'file' if changed == 1 else 'files'}; "
-            "commit or stash them, then merge"
+            f"{changed[0]}{more} {have} uncommitted changes",
+            hints=(f"commit or stash {them}, then merge again",),
         )
     if filtered := filters_of(repository, _changed(repository, name), {}):
         path, driver = filtered[0]

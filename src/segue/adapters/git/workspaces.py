@@ -6,8 +6,8 @@ import asyncio
 import os
 from pathlib import Path
 
-from segue.adapters.git.evidence import collect_evidence
-from segue.adapters.git.merging import changed_by, count_changed, merge_branch
+from segue.adapters.git.evidence import observe
+from segue.adapters.git.merging import changed_by, count_changed, merge_branch, why_not
 from segue.adapters.git.nested import left_behind
 from segue.adapters.git.repository import Repository, open_repository
 from segue.adapters.git.states import commit_state, head_of, mark_state
@@ -25,7 +25,9 @@ from segue.adapters.git.worktrees import (
 )
 from segue.application.workspaces import MergePreview, StepCommit, WorkspaceRequest
 from segue.domain.errors import RepositoryError
-from segue.domain.ledger.evidence import Evidence
+from segue.domain.evidence.model import Evidence
+from segue.domain.evidence.sources import Observed
+from segue.domain.final_state import FilesChanged
 from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind, branch_name
 
 _MOST_DIFF = 20_000_000
@@ -64,9 +66,14 @@ class GitWorkspaces:
 
     async def evidence(self, workspace: Workspace, since: str | None) -> Evidence | None:
         """What changed since a mark."""
+        found = await self.observe(workspace, since)
+        return None if found is None else found.evidence
+
+    async def observe(self, workspace: Workspace, since: str | None) -> Observed | None:
+        """What changed since a mark, with the text of both states."""
         if workspace.repository is None or since is None:
             return None
-        return await asyncio.to_thread(self._evidence, workspace, since)
+        return await asyncio.to_thread(self._observe, workspace, since)
 
     async def commit(self, workspace: Workspace, about: StepCommit) -> str | None:
         """Commit all there is in a worktree; in the user's own folder nothing is committed."""
@@ -79,6 +86,10 @@ class GitWorkspaces:
         if workspace.repository is None or since is None:
             raise RepositoryError(f"{workspace.path} is not in a git repository, so there is no diff")
         return await asyncio.to_thread(self._diff, workspace, since, until)
+
+    async def count_changes(self, workspace: Workspace, since: str, until: str | None) -> FilesChanged:
+        """How many files and lines differ."""
+        return await asyncio.to_thread(self._count, workspace, since, until)
 
     async def preview_merge(self, workspace: Workspace) -> MergePreview:
         """What merging the branch would change, and the repositories inside that are not part of it."""
@@ -172,8 +183,8 @@ class GitWorkspaces:
             raise RepositoryError(f"{workspace.path} is no worktree of this Segue, so it is left alone")
         return place
 
-    def _evidence(self, workspace: Workspace, since: str) -> Evidence:
-        return collect_evidence(self._inside(workspace).folder, since)
+    def _observe(self, workspace: Workspace, since: str) -> Observed:
+        return observe(self._inside(workspace).folder, since)
 
     def _mark(self, workspace: Workspace) -> str:
         with taking_turns(Path(workspace.repository or ""), self._locks):
@@ -196,18 +207,37 @@ class GitWorkspaces:
             return commit_state(self._inside(workspace), workspace.branch or "", message, trailer)
 
     def _diff(self, workspace: Workspace, since: str, until: str | None) -> str:
-        is_there = workspace.kind is WorkspaceKind.IN_PLACE or self._place_of(workspace).is_dir()
-        end = until or (self._mark(workspace) if is_there else f"refs/heads/{workspace.branch}")
-        repository = open_repository(Path(workspace.repository or ""))
+        repository, end = self._end_of(workspace, until)
         output = repository.run("diff", *_SHOWN, since, end, "--", most_bytes=_MOST_DIFF)
         cut = "\n(the rest is left out)\n" if output.is_cut else ""
         return output.text.decode("utf-8", "replace") + cut
+
+    def _end_of(self, workspace: Workspace, until: str | None) -> tuple[Repository, str]:
+        """The user's repository, and a name in it for the end of the work."""
+        is_there = workspace.kind is WorkspaceKind.IN_PLACE or self._place_of(workspace).is_dir()
+        end = until or (self._mark(workspace) if is_there else f"refs/heads/{workspace.branch}")
+        return open_repository(Path(workspace.repository or "")), end
+
+    def _count(self, workspace: Workspace, since: str, until: str | None) -> FilesChanged:
+        repository, end = self._end_of(workspace, until)
+        options = ("--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+        fields = repository.run("diff", *options, since, end, "--", most_bytes=_MOST_DIFF).fields()
+        numbers = [field.split("\t")[:2] for field in fields]
+        lines = [(int(more), int(less)) for more, less in numbers if more != "-"]  # a binary file has none
+        additions, deletions = (sum(each) for each in zip(*lines, strict=True)) if lines else (0, 0)
+        return FilesChanged(count=len(numbers), additions=additions, deletions=deletions)
 
     def _preview(self, workspace: Workspace, branch: str) -> MergePreview:
         repository = open_repository(Path(workspace.repository or ""))
         made = find_worktree(repository, self._place_of(workspace))
         inside = left_behind(made) if made else []
-        return MergePreview(changed=tuple(changed_by(repository, branch)), left_out=tuple(inside))
+        on = repository.run("symbolic-ref", "--quiet", "--short", "HEAD", may_fail=True).text
+        return MergePreview(
+            changed=tuple(changed_by(repository, branch)),
+            left_out=tuple(inside),
+            refusal=why_not(repository, branch),
+            into=os.fsdecode(on).strip() or None,
+        )
 
     def _merge(self, top: Path, branch: str) -> str:
         with taking_turns(top, self._locks):

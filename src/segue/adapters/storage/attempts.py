@@ -106,7 +106,7 @@ class SqlAttempts:
         where = update(AttemptRow).where(AttemptRow.id == attempt_id).values(submitted_json=None)
         await self._session.execute(where.execution_options(synchronize_session=False))
 
-    async def add_repair(
+    async def add_repair(  # noqa: PLR0913 (the columns of a row)
         self,
         attempt_id: int,
         *,
@@ -114,6 +114,7 @@ class SqlAttempts:
         message_id: str,
         text: str,
         rejected_json: str | None,
+        ledger_json: str | None,
         at: datetime,
     ) -> Repair:
         """Save a repair turn before it is sent."""
@@ -123,6 +124,7 @@ class SqlAttempts:
             message_id=message_id,
             text=text,
             rejected_json=rejected_json,
+            ledger_json=ledger_json,
             status=AttemptStatus.SENDING,
             created_at=at,
         )

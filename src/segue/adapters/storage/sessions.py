@@ -171,6 +171,7 @@ def _detail(session: Reading, session_id: int) -> SessionDetail:
                 reason=Reason(row.reason),
                 metadata=_loaded(row.metadata_json),
                 ledger=_loaded(row.ledger_json),
+                evidence=_loaded(row.evidence_json),
             )
             for row in session.execute(left)
         ],

@@ -89,6 +89,7 @@ class PipelineRow(Base):
     idempotency_key: Mapped[str | None] = mapped_column(String(255), unique=True)
     workspace_json: Mapped[str | None]
     workspace_choice: Mapped[str] = mapped_column(String(32), server_default="auto")
+    final_json: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
     steps: Mapped[list[StepRow]] = relationship(
@@ -192,6 +193,7 @@ class RepairRow(Base):
     message_id: Mapped[str] = mapped_column(String(64))
     text: Mapped[str]
     rejected_json: Mapped[str | None]
+    ledger_json: Mapped[str | None]
     status: Mapped[str] = mapped_column(String(32))
     reply: Mapped[str | None]
     created_at: Mapped[datetime]
@@ -214,6 +216,7 @@ class HandoffRow(Base):
     file_path: Mapped[str | None]
     injection_prompt: Mapped[str | None]
     ledger_json: Mapped[str | None]
+    evidence_json: Mapped[str | None]
     is_synthetic: Mapped[bool] = mapped_column(server_default=false())
     stalled: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

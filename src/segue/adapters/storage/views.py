@@ -32,6 +32,7 @@ from segue.adapters.storage.tables import (
     StepRow,
 )
 from segue.adapters.storage.tokens import TokenReading
+from segue.application.run_results import EndedRun, RunResult, result_of
 from segue.application.views import (
     AttemptView,
     HandoffView,
@@ -131,6 +132,13 @@ class SqlViews(SessionReading, TokenReading):
         query = select(table).where(table.c.agent_id == agent_id).order_by(table.c.id)
         return await self._read(lambda session: [read_activity(row) for row in session.execute(query)])
 
+    async def activity_in_step(self, pipeline_id: int, step_id: int) -> list[Activity]:
+        """All that was done in the sessions of one step."""
+        table = ActivityRow.__table__
+        of_step = (table.c.pipeline_id == pipeline_id, table.c.step_id == step_id)
+        query = select(table).where(*of_step).order_by(table.c.id)
+        return await self._read(lambda session: [read_activity(row) for row in session.execute(query)])
+
     async def conflicts(self, working_dir: str) -> list[PipelineView]:
         """The unfinished pipelines that were submitted for a folder."""
         final = [status for status in PipelineStatus if status.is_final]
@@ -162,14 +170,28 @@ def _pipeline(session: Session, pipeline_id: int) -> PipelineDetail:
     row = session.execute(_PIPELINE, {"pipeline_id": pipeline_id}).one_or_none()
     if row is None:
         raise PipelineNotFound(pipeline_id)
+    status, steps = PipelineStatus(row.status), _steps(session, pipeline_id)
     return read(
         PipelineDetail,
         row,
-        status=PipelineStatus(row.status),
+        status=status,
         workspace=read_workspace(row.workspace_json),
-        steps=_steps(session, pipeline_id),
+        steps=steps,
         approvals=_approvals(session, pipeline_id),
+        result=_result(row, status, steps) if status.is_final else None,
     )
+
+
+def _result(row: Row[Any], status: PipelineStatus, steps: list[StepView]) -> RunResult:
+    ended = EndedRun(
+        status=status,
+        reason=row.reason,
+        steps=steps,
+        final_json=row.final_json,
+        began=row.created_at,
+        ended=row.updated_at,
+    )
+    return result_of(ended)
 
 
 def _steps(session: Session, pipeline_id: int) -> list[StepView]:
@@ -179,12 +201,13 @@ def _steps(session: Session, pipeline_id: int) -> list[StepView]:
         row.step_id: read(
             HandoffView,
             row,
-            metadata=json.loads(row.metadata_json) if row.metadata_json else None,
-            ledger=json.loads(row.ledger_json) if row.ledger_json else None,
+            metadata=_loaded(row.metadata_json),
+            ledger=_loaded(row.ledger_json),
+            evidence=_loaded(row.evidence_json),
         )
         for row in session.execute(_NEWEST_HANDOFFS, of_run)
     }
-    attempts = {step_id: (begun, over) for step_id, begun, over in session.execute(_ATTEMPT_COUNTS, of_run)}
+    attempts = {row.step_id: row for row in session.execute(_ATTEMPTS, of_run)}
     usage: dict[int, Usage] = {}
     for step_id, text in session.execute(_USAGE, of_run):
         assert step_id is not None  # joined by it
@@ -194,8 +217,10 @@ def _steps(session: Session, pipeline_id: int) -> list[StepView]:
             StepView,
             row,
             status=StepStatus(row.status),
-            attempts=attempts.get(row.id, (0, 0))[0],
-            handovers=attempts.get(row.id, (0, 0))[1],
+            attempts=attempts[row.id].begun if row.id in attempts else 0,
+            handovers=attempts[row.id].handed_over if row.id in attempts else 0,
+            repairs=attempts[row.id].repairs if row.id in attempts else 0,
+            backend=attempts[row.id].backend if row.id in attempts else None,
             latest_handoff=handoffs.get(row.id),
             usage=usage.get(row.id),
         )
@@ -226,12 +251,21 @@ def _step(session: Session, pipeline_id: int, number: int) -> StepDetail:
                 session=row.agent_id,
                 handover_reason=None if row.handover_reason is None else Reason(row.handover_reason),
                 usage=read_usage(row.agent.usage_json),
-                repairs=[read(RepairView, each) for each in repairs if each.attempt_id == row.id],
+                repairs=[
+                    read(RepairView, each, ledger=_loaded(each.ledger_json))
+                    for each in repairs
+                    if each.attempt_id == row.id
+                ],
                 text=join_text(row.briefing, row.carry_over),
             )
             for row in rows
         ],
     )
+
+
+def _loaded(text: str | None) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = json.loads(text) if text else None
+    return found
 
 
 def _approvals(session: Session, pipeline_id: int | None, *, everything: bool = False) -> list[Approval]:
@@ -246,7 +280,11 @@ def _approvals(session: Session, pipeline_id: int | None, *, everything: bool = 
 
 # What a run is read by, made once: it is read more often than anything else.
 _OF_RUN = StepRow.pipeline_id == bindparam("pipeline_id")
-_PIPELINE = _pipelines(PipelineDetail).where(PipelineRow.id == bindparam("pipeline_id"))
+_PIPELINE = (
+    _pipelines(PipelineDetail)
+    .add_columns(PipelineRow.__table__.c.final_json)
+    .where(PipelineRow.id == bindparam("pipeline_id"))
+)
 _STEPS = select(StepRow.__table__).where(_OF_RUN).order_by(StepRow.order_index)
 _NEWEST_HANDOFFS = select(HandoffRow.__table__).where(
     HandoffRow.id.in_(
@@ -263,14 +301,25 @@ _USAGE = (
     .order_by(AgentRow.id)
 )
 """What each session of each step has used."""
-_ATTEMPT_COUNTS = (
+_REPAIRS = (
+    select(func.count())
+    .select_from(RepairRow)
+    .join(AttemptRow, RepairRow.attempt_id == AttemptRow.id)
+    .where(AttemptRow.step_id == StepRow.id)
+    .correlate(StepRow)
+    .scalar_subquery()
+)
+_ATTEMPTS = (
     select(
         AttemptRow.step_id,
-        func.count(),
-        func.count(case((AttemptRow.status == AttemptStatus.HANDED_OVER, 1))),
+        func.count().label("begun"),
+        func.count(case((AttemptRow.status == AttemptStatus.HANDED_OVER, 1))).label("handed_over"),
+        func.max(AgentRow.backend).label("backend"),
+        _REPAIRS.label("repairs"),
     )
     .join(StepRow, AttemptRow.step_id == StepRow.id)
+    .join(AgentRow, AttemptRow.agent_id == AgentRow.id)
     .where(_OF_RUN)
-    .group_by(AttemptRow.step_id)
+    .group_by(AttemptRow.step_id, StepRow.id)
 )
-"""How many tries of each step were begun, and how many of them handed over."""
+"""How many tries of each step were begun, and how many of them handed over; on what; and the repairs."""

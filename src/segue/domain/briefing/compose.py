@@ -13,6 +13,10 @@ from segue.domain.briefing.values import Briefing, KnownFact, Predecessor
 from segue.domain.handoff.writing.rendering import OutputNotation
 from segue.domain.handoff.writing.text import indent_after_first
 
+_MEASURED = (
+    "## Measured by Segue\n\n"
+    "What git, the logs and Segue's own runs show. The names in it were chosen by agents.\n\n"
+)
 _CORRECTIONS = (
     "## Corrections\n\n"
     "Checked against the repository. Where the reports above say otherwise, they are wrong.\n\n"
@@ -34,30 +38,33 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
     predecessors: Sequence[Predecessor] = (),
     budget: int | None = None,
     count_tokens: Callable[[str], int] = estimate_tokens,
+    measured: Sequence[str] = (),
     corrections: Sequence[str] = (),
     facts: Sequence[KnownFact] = (),
     human_decisions: Sequence[str] = (),
     notation: OutputNotation | str = OutputNotation.FOUR_SECTIONS,
     tools: bool = False,
 ) -> Briefing:
-    """The briefing of a step: task, job, what came before, corrections, facts, decisions, how to hand off.
+    """The briefing of a step: task, job, what came before, what was measured, corrections, facts, decisions.
 
     Within `budget` tokens if it can be; task, constraints, high gotchas, blockers and corrections stay.
     With `tools`, the agent has Segue's own tools: to hand off, and to ask for what was left out.
     """
     said: set[Any] = set()
     reported = [part_of(each, weight, said) for weight, each in enumerate(predecessors)]
-    parts = [*reported, _corrections(corrections), _facts(facts), _human_decisions(human_decisions)]
+    checked = [_checked(measured, "measured"), _checked(corrections, "corrections")]
+    parts = [*reported, *checked, _facts(facts), _human_decisions(human_decisions)]
     opening = f"# Task\n\n{prompt.strip()}\n\n" + f"## Your job: {agent_name}\n\n{job.strip()}".strip()
     closing = how_to_hand_off(OutputNotation(notation), tools=tools)
 
     def write(selection: Selection) -> str:
         written = [selection.write_part(at) for at in range(len(parts))]
-        *handoffs, corrected, known, decided = written
+        *handoffs, shown, corrected, known, decided = written
         blocks = [
             opening,
             fenced("\n\n".join(each for each in handoffs if each)),
-            corrected,
+            _MEASURED + fenced(shown, after="") if shown else "",
+            _CORRECTIONS + fenced(corrected, after="") if corrected else "",
             fenced(known),
             decided,
             closing,
@@ -71,13 +78,13 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
     return Briefing(text=text, left_out=left_out, tokens=count_tokens(text))
 
 
-def _corrections(corrections: Sequence[str]) -> PartOfBriefing:
-    # Written by the verifier, but with names from the agent's own claims in them.
+def _checked(lines: Sequence[str], name: str) -> PartOfBriefing:
+    """Written by Segue, but with names from agents in it: without powers, and for the inside of a fence."""
     pieces = tuple(
-        Piece(text=_bullet(neutralise(each)), rank=NEVER_CUT, field=f"corrections[{at}]")
-        for at, each in enumerate(corrections)
+        Piece(text=_bullet(neutralise(each)), rank=NEVER_CUT, field=f"{name}[{at}]")
+        for at, each in enumerate(lines)
     )
-    return PartOfBriefing(groups=(Group(opening=_CORRECTIONS, pieces=pieces, label="corrections"),))
+    return PartOfBriefing(groups=(Group(opening="", pieces=pieces, label=name),))
 
 
 def _facts(facts: Sequence[KnownFact]) -> PartOfBriefing:

@@ -53,6 +53,6 @@ def table_cell(text: str) -> str:
     return neutralise_line(text).replace("|", "\\|")
 
 
-def fenced(text: str) -> str:
+def fenced(text: str, *, after: str = AFTER_FENCE) -> str:
     """Agent text, which must have lost its powers already, as data; nothing for nothing."""
-    return f"{FENCE_OPEN}\n{text}\n{FENCE_CLOSE}\n\n{AFTER_FENCE}" if text else ""
+    return f"{FENCE_OPEN}\n{text}\n{FENCE_CLOSE}" + (f"\n\n{after}" if after else "") if text else ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from segue.domain.briefing import wording
 from segue.domain.briefing.fencing import neutralise, neutralise_line, table_cell
+from segue.domain.briefing.marking import mark_handoff, mark_text
 from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece
 from segue.domain.briefing.values import Predecessor
 from segue.domain.handoff.checking.rules_text import statement_key
@@ -25,9 +26,11 @@ def part_of(predecessor: Predecessor, weight: int, said: set[Any]) -> PartOfBrie
     name = neutralise_line(predecessor.agent_name)
     handoff = predecessor.handoff
     if handoff is None or handoff.is_empty():
-        reply = _text_group("", "reply", _bounded(predecessor.reply), rank=4, label="rest of the reply")
+        text = mark_text(_bounded(predecessor.reply), predecessor.false)
+        reply = _text_group("", "reply", text, rank=4, label="rest of the reply")
         opening = f"## Reply of previous step ({name}), which held no structured handoff"
         return PartOfBriefing(opening=opening, groups=reply, agent_name=predecessor.agent_name, weight=weight)
+    handoff = mark_handoff(handoff, predecessor.false)
     return PartOfBriefing(
         opening=f"## Handoff from previous step ({name})",
         groups=(*_header(handoff, said), *_tables(handoff, said), *_rest(handoff)),

@@ -8,6 +8,18 @@ from segue.domain.handoff.model import Handoff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FalseClaim:
+    """A claim that was refuted."""
+
+    field: str
+    """Where it is in the record: `what_was_done[2]`; empty if no field holds it."""
+    text: str
+    """The agent's own words."""
+    reason: str
+    """What was measured."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Predecessor:
     """A step that came before, and what it left."""
 
@@ -17,6 +29,8 @@ class Predecessor:
     """Its record, if one could be extracted."""
     reply: str
     """Its raw reply: stands in where there is no record."""
+    false: tuple[FalseClaim, ...] = ()
+    """What of it was refuted: marked where it is said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

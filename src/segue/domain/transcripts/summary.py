@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from segue.domain.handoff.checking.secrets import redact
@@ -12,7 +12,7 @@ from segue.domain.handoff.reading.items import split_items
 from segue.domain.transcripts.ending import how_it_ended
 from segue.domain.transcripts.loose import head
 from segue.domain.transcripts.values import AssistantText, Entry, Summary, ToolCall, Transcript, UserMessage
-from segue.domain.transcripts.wishes import own_words, rules_in, turns_away
+from segue.domain.transcripts.wishes import directives_in, own_words, turns_away
 from segue.domain.transcripts.work import changed_files, commands_run, newest_plan, relative
 
 _FENCE = "<handoff-context>"
@@ -22,6 +22,7 @@ _LONGEST_TEXT = 3000
 _MOST_ITEMS = 60
 _MOST_TURNS = 10
 _MOST_LATER = 20
+_MOST_DROPPED = 100
 _TELLING = frozenset(
     {
         "decisions_made", "patterns_discovered", "gotchas", "failed_approaches", "dependencies_for_next",
@@ -39,24 +40,30 @@ def summarise(transcript: Transcript) -> Handoff:
     report = _report(entries)
     told = _summed_up(entries)
     created, modified = changed_files(entries, transcript.working_dir)
+    directives = directives_in(messages)
+    later, dropped = _later_words(messages)
     ending = how_it_ended(entries)
     fields: dict[str, Any] = {name: getattr(report, name) for name in Handoff.model_fields}
     for name in _TELLING:
         fields[name] = fields[name] or getattr(told, name) or getattr(earlier, name)
     fields |= {
         "goal": _goal(messages, earlier) or report.goal or told.goal,
-        "constraints": tuple(dict.fromkeys((*earlier.constraints, *rules_in(messages), *report.constraints))),
-        "files_created": _with_claims(created, report.files_created, (), transcript.working_dir),
-        "files_modified": _with_claims(modified, report.files_modified, created, transcript.working_dir),
+        "constraints": tuple(dict.fromkeys((*earlier.constraints, *directives.kept, *report.constraints))),
+        "files_created": _in_own_words(created, report.files_created, transcript.working_dir),
+        "files_modified": _in_own_words(modified, report.files_modified, transcript.working_dir),
         "commands_run": commands_run(entries),
         "suggested_next_steps": (*ending.steps, *_plan_left(entries), *fields["suggested_next_steps"]),
         "blockers": (*ending.blockers, *fields["blockers"]),
-        "critical_context": (*_later_words(messages), *fields["critical_context"]),
+        "critical_context": (*later, *fields["critical_context"]),
         "next_agent_context": "\n\n".join(
             part for part in (ending.context, report.next_agent_context) if part
         )
         or None,
-        "other_sections": (*report.other_sections, _source(transcript)),
+        "other_sections": (
+            *report.other_sections,
+            *_dropped([*directives.dropped, *dropped]),
+            _source(transcript),
+        ),
     }
     return _presentable(Handoff(**fields))
 
@@ -84,9 +91,21 @@ def _goal(messages: Sequence[str], earlier: Handoff) -> str | None:
     return "\n\n".join(dict.fromkeys(parts))
 
 
-def _later_words(messages: Sequence[str]) -> tuple[str, ...]:
-    later = [head(each, 600) for each in messages[1:] if not turns_away(each)]
-    return tuple(f"The user said later: {each}" for each in dict.fromkeys(later[-_MOST_LATER:]))
+def _later_words(messages: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The newest of what the user said later, and the older words that have no room."""
+    later = list(dict.fromkeys(head(each, 600) for each in messages[1:] if not turns_away(each)))
+    kept = tuple(f"The user said later: {each}" for each in later[-_MOST_LATER:])
+    return kept, later[:-_MOST_LATER]
+
+
+def _dropped(directives: Sequence[str]) -> Iterator[Section]:
+    """The beginnings of what the user said and what had no room, the newest last."""
+    if not directives:
+        return
+    shown = [f"- {head(' '.join(each.split()), 120)}" for each in directives[-_MOST_DROPPED:]]
+    more = len(directives) - len(shown)
+    lines = [f"- and {more} older ones", *shown] if more else shown
+    yield Section(heading="Said by the user, and left out", text="\n".join(lines))
 
 
 def _report(entries: Sequence[Entry]) -> Handoff:
@@ -142,17 +161,16 @@ def _plan_left(entries: Sequence[Entry]) -> tuple[NextStep, ...]:
     )
 
 
-def _with_claims(
-    seen: Sequence[Any], claimed: Sequence[Any], elsewhere: Sequence[Any], working_dir: str | None
-) -> tuple[Any, ...]:
-    """Files as the tool calls show them, in the agent's words where it has some; then those it only names."""
+def _in_own_words(seen: Sequence[Any], claimed: Sequence[Any], working_dir: str | None) -> tuple[Any, ...]:
+    """Files as tool calls that succeeded show them, in the agent's words where it has some.
+
+    Files that the agent only names are not listed: its report has them, and git tells what changed.
+    """
     words = {relative(each.path, working_dir): each for each in claimed}
-    found = []
-    for each in seen:
-        said = words.pop(each.path, None)
-        found.append(said.model_copy(update={"path": each.path}) if said else each)
-    known = {each.path for each in elsewhere}
-    return (*found, *(each for path, each in words.items() if path not in known))
+    return tuple(
+        words[each.path].model_copy(update={"path": each.path}) if each.path in words else each
+        for each in seen
+    )
 
 
 def _source(transcript: Transcript) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from segue.domain.handoff.reading.sentences import sentences_in
 
@@ -44,16 +45,28 @@ def own_words(text: str) -> str:
     return "\n".join(part for part in (order, _ADDED.sub("", text).strip()) if part)
 
 
-def rules_in(messages: Iterable[str]) -> tuple[str, ...]:
-    """The sentences that say how it must or must not be done, each once."""
+class Directives(NamedTuple):
+    """What the user said of how it must or must not be done, the oldest first."""
+
+    kept: tuple[str, ...]
+    """The newest of them."""
+    dropped: tuple[str, ...]
+    """Older ones, and such that are too long."""
+
+
+def directives_in(messages: Iterable[str]) -> Directives:
+    """The sentences that say how it must or must not be done, each once, where it was last said."""
     found: dict[str, str] = {}
     for message in messages:
         for sentence in _sentences(message[:_LONGEST_MESSAGE]):
-            if len(sentence) <= _LONGEST and not sentence.endswith("?") and _RULE.search(sentence):
-                found.setdefault(" ".join(sentence.casefold().split()), sentence)
-            if len(found) >= _MOST:
-                return tuple(found.values())
-    return tuple(found.values())
+            if not sentence.endswith("?") and _RULE.search(sentence[: 4 * _LONGEST]):
+                key = " ".join(sentence.casefold().split())
+                found.pop(key, None)
+                found[key] = sentence
+    fitting = [each for each in found.values() if len(each) <= _LONGEST]
+    kept = fitting[-_MOST:]
+    of_kept = set(kept)
+    return Directives(kept=tuple(kept), dropped=tuple(each for each in found.values() if each not in of_kept))
 
 
 def turns_away(message: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from segue.domain.handoff.model import CommandRun, FileCreated, FileModified
 from segue.domain.handoff.reading.words import word_set
-from segue.domain.ledger.commandlines import programs_of, read_line
+from segue.domain.text.command_lines import programs_of, read_line
 from segue.domain.transcripts.loose import head
 from segue.domain.transcripts.values import Change, Entry, ToolCall, ToolKind
 

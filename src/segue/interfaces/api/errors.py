@@ -30,6 +30,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.Forbidden: 403,
     errors.IllegalMove: 409,
     errors.NothingToHandOff: 409,
+    errors.CannotMerge: 409,
     errors.OwnershipLost: 409,
     errors.BackendError: 502,
     errors.BackendUnavailable: 502,

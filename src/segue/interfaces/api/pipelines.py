@@ -16,7 +16,7 @@ from segue.domain.errors import Forbidden
 from segue.domain.pipeline import PipelineStatus
 from segue.domain.tokens import TokenRole
 from segue.domain.workspace import WorkspaceChoice
-from segue.interfaces.api.dependencies import PipelineId, SegueDep, needs
+from segue.interfaces.api.dependencies import Caller, PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
 from segue.interfaces.api.values import LARGEST_ID, FolderName, ModelName, PlainText
 
@@ -53,6 +53,11 @@ class PipelineRequest(BaseModel):
     step_models: dict[PlainText, ModelName] = Field(
         default_factory=dict, description="Agent name -> model, for this run."
     )
+    checks: list[PlainText] | None = Field(
+        default=None,
+        description="Commands that Segue runs after each step, in place of the template's; refused unless "
+        "the setting allow_rest_commands is true.",
+    )
 
 
 class AbortRequest(BaseModel):
@@ -60,6 +65,22 @@ class AbortRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     reason: PlainText = Field(default="aborted by the user", min_length=1, max_length=1000)
+
+
+class MergeRequest(BaseModel):
+    """How a run is to be merged."""
+
+    model_config = ConfigDict(extra="forbid")
+    allow_refuted: bool = Field(
+        default=False,
+        description="Merge although claims are false or tests weakened; the audit trail has it.",
+    )
+
+
+class Merged(BaseModel):
+    """What a merge gave."""
+
+    commit: str = Field(description="The commit that is checked out now.")
 
 
 @router.post("", status_code=201, responses=PROBLEMS(403, 422))
@@ -84,6 +105,7 @@ async def submit_pipeline(
             working_dir=wanted.working_dir,
             step_models=wanted.step_models,
             workspace=wanted.workspace,
+            checks=None if wanted.checks is None else tuple(wanted.checks),
             idempotency_key=idempotency_key,
         )
     )
@@ -92,6 +114,11 @@ async def submit_pipeline(
 
 
 def _refuse_commands(wanted: PipelineRequest) -> None:
+    if wanted.checks:
+        raise Forbidden(
+            "checks: commands are not taken over REST. Put them into a template, or set allow_rest_commands "
+            "to true in your own segue.yaml"
+        )
     for index, step in enumerate(wanted.custom_steps or ()):
         if step.checks:
             raise Forbidden(
@@ -153,6 +180,22 @@ async def get_diff(
 ) -> str:
     """What a run, or one of its steps, has changed, as a patch."""
     return await segue.results.diff(pipeline_id, step)
+
+
+@router.post("/{pipeline_id}/merge", responses=PROBLEMS(404, 409))
+@needs(TokenRole.APPROVE)
+async def merge_pipeline(
+    segue: SegueDep,
+    caller: Caller,
+    pipeline_id: PipelineId,
+    wanted: Annotated[MergeRequest | None, Body()] = None,
+) -> Merged:
+    """Merge what a run made into what is checked out in its repository; a conflict changes nothing.
+
+    Refused if claims of the run are still false at its end or tests still weakened, unless that is allowed.
+    """
+    allowed = (wanted or MergeRequest()).allow_refuted
+    return Merged(commit=await segue.results.merge(pipeline_id, allow_refuted=allowed, by=caller.name))
 
 
 @router.post("/{pipeline_id}/abort", responses=PROBLEMS(404, 409))

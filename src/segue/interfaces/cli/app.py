@@ -73,9 +73,19 @@ def run_cli(parts: Parts, arguments: list[str] | None = None) -> int:
     except SegueError as error:
         if "--debug" in given:
             raise
-        typer.echo(f"segue: {error}", err=True)
+        _tell(error)
         return 2 if isinstance(error, _MISUSE) else 1
     return 0
+
+
+def _tell(error: SegueError) -> None:
+    """One sentence; with hints, each on a line of its own below it."""
+    if not error.hints:
+        typer.echo(f"segue: {error}", err=True)
+        return
+    heads = ("hint:", *["     "] * len(error.hints))
+    hints = [f"  {head} {hint}" for head, hint in zip(heads, error.hints, strict=False)]
+    typer.echo("\n".join([f"error: {error}", *hints]), err=True)
 
 
 def _check_text(arguments: list[str]) -> None:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.views import PipelineDetail
     from segue.domain.pipeline import Pipeline
+    from segue.interfaces.cli.closing import Closing
 
-EXIT_CODES = {"done": 0, "failed": 1, "aborted": 130}
+NOT_ENDED = 130
+"""The exit code of a run that was left before its end."""
 
 
 async def run_in_foreground(
@@ -27,31 +29,36 @@ async def run_in_foreground(
     is_new: bool = False,
 ) -> int:
     """Begin a pipeline, follow it to its end, print what came of it."""
-    from segue.interfaces.cli.output import console, print_json
+    from segue.interfaces.cli.checks import print_check_note
+    from segue.interfaces.cli.closing import closing_of
+    from segue.interfaces.cli.output import print_json, side_console
 
     async with parts.open(settings) as segue:
         await segue.start()
         pipeline = await begin(segue)
-        screen = console()
+        screen = side_console()
         if as_json:
             screen.quiet = True
         else:
             announce(segue, pipeline, screen, is_new=is_new)
+            if is_new:
+                print_check_note(pipeline, screen)
         detail = await follow_or_abort(segue, pipeline.id, screen)
+        closing = None if as_json else await closing_of(segue, detail)
     if as_json:
         print_json(detail)
     else:
-        conclude(detail, screen)
-    return EXIT_CODES.get(detail.status, 130)
+        conclude(detail, closing, screen)
+    return detail.result.exit_code if detail.result is not None else NOT_ENDED
 
 
 def announce(segue: Segue, pipeline: Pipeline, screen: Console, *, is_new: bool) -> None:
     """The first lines: which run, which recipe, where, on which back end."""
     from segue.interfaces.cli.output import safe
 
-    title = f"[bold]pipeline {pipeline.id}[/] · {safe(pipeline.template)} · {safe(pipeline.title)}"
-    lines = [title, f"[dim]in {safe(pipeline.working_dir)}[/]"]
-    lines += [f"[dim]{safe(line)}[/]" for line in _who_works(segue, pipeline, is_new=is_new)]
+    title = f"[bold]{pipeline.id}  {safe(pipeline.title)}[/]"
+    lines = [title, f"{safe(pipeline.template)} in {safe(pipeline.working_dir)}"]
+    lines += [safe(line) for line in _who_works(segue, pipeline, is_new=is_new)]
     screen.print("\n".join([*lines, ""]), soft_wrap=True)
 
 
@@ -91,7 +98,7 @@ async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> Pi
         if aborting:
             following.cancel()
             return
-        screen.print("[magenta]aborting: waiting for the agent to stop (Ctrl-C again leaves it)[/]")
+        screen.print("Stopping the agent and saving its work. Ctrl-C again: leave it at once.")
         aborting.append(asyncio.ensure_future(segue.pipelines.abort(pipeline_id, "aborted by Ctrl-C")))
         aborting[0].add_done_callback(report)
 
@@ -104,24 +111,16 @@ async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> Pi
     return await segue.views.pipeline(pipeline_id) if following.cancelled() else following.result()
 
 
-def conclude(detail: PipelineDetail, screen: Console) -> None:
-    """How it ended, and where to look next."""
-    from segue.interfaces.cli.output import duration, safe, styled
+def conclude(detail: PipelineDetail, closing: Closing | None, screen: Console) -> None:
+    """How it ended: the steps where it was watched, the result on standard output."""
+    from segue.interfaces.cli.closing import print_closing
+    from segue.interfaces.cli.output import console
+    from segue.interfaces.cli.steps_block import print_steps
 
-    reason = f": {safe(detail.reason)}" if detail.reason else ""
-    took = duration(detail.created_at, detail.updated_at)
-    screen.print(f"\n{styled(detail.status)} in {took}{reason}", soft_wrap=True)
-    for note in detail.workspace.notes if detail.workspace else ():
-        screen.print(f"[yellow]note:[/] {safe(note)}", soft_wrap=True)
-    screen.print(
-        f"[dim]look closer:[/] segue pipelines show {detail.id}   "
-        f"[dim]one step:[/] segue pipelines show {detail.id} --step 1",
-        soft_wrap=True,
-    )
-    if detail.workspace is not None and detail.workspace.branch is not None:
-        screen.print(
-            f"[dim]the work:[/]    segue pipelines diff {detail.id}   "
-            f"[dim]take it:[/]  segue pipelines merge {detail.id}\n"
-            f"[dim]it is on branch[/] {safe(detail.workspace.branch)}",
-            soft_wrap=True,
-        )
+    if closing is None:
+        screen.print(f"pipeline {detail.id} is {detail.status}; `segue pipelines watch {detail.id}` shows it")
+        return
+    if screen.is_terminal:
+        print_steps(detail, screen)
+        screen.print()
+    print_closing(closing, console())

@@ -8,13 +8,18 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segue.domain.errors import InvalidRequest, UnknownName
 from segue.domain.handoff import OutputNotation
 from segue.interfaces.cli.parts import parts_of
+
+if TYPE_CHECKING:
+    from segue.domain.handoff import Handoff
+    from segue.domain.transcripts import Transcript
+    from segue.interfaces.cli.parts import Parts
 
 _LONGEST_ARGUMENT = 120_000
 """Bytes; Linux takes no single argument of 128 KiB."""
@@ -65,8 +70,8 @@ def from_session(
 ) -> None:
     """Make a handoff from a session of another tool, and go on with it in a third.
 
-    It is made from the transcript alone, without a model. With --to, the other tool takes over this terminal,
-    with the handoff as its first prompt.
+    It is made from the transcript, without a model; in a git repository, what it says is verified first. With
+    --to, the other tool takes over this terminal, with the handoff as its first prompt.
     """
     from segue.domain.handoff import render_handoff
     from segue.domain.transcripts import first_prompt, is_empty, summarise
@@ -86,7 +91,7 @@ def from_session(
         )
     parts = parts_of(context)
     program = parts.place_of_tool(parts.settings(where), to) if to is not None else None
-    handoff = summarise(transcript)
+    handoff = _verified(parts, summarise(transcript), transcript, where)
     document = render_handoff(handoff, notation)
     if output is not None:
         write_text(output, document)
@@ -96,6 +101,30 @@ def from_session(
     if to is not None:
         prompt = first_prompt(handoff, tool=transcript.tool, focus=focus, notation=notation)
         _start(to, prompt, where, program, only_print=only_print)
+
+
+def _verified(parts: Parts, handoff: Handoff, transcript: Transcript, where: Path) -> Handoff:
+    """The handoff after it was held against git, from the commit that the session began with."""
+    from segue.application.verification import judge
+    from segue.domain.errors import RepositoryError
+    from segue.domain.handoff import extract_handoff, render_handoff
+    from segue.domain.transcripts.verified import verified
+
+    own = Path(transcript.working_dir) if transcript.working_dir else where
+    folder = own if own.is_dir() else where
+    try:
+        began = transcript.started_at
+        base = parts.commit_before(folder, began) if began is not None else "HEAD"
+        observed = parts.observe(folder, base, None)
+    except RepositoryError:
+        return handoff  # no repository, or one that cannot be read: what the transcript shows is all there is
+    source = render_handoff(handoff, OutputNotation.YAML)
+    ledger = judge(extract_handoff(source), observed, source=source)
+    if ledger.refuted:
+        count = len(ledger.refuted)
+        found = "1 claim is" if count == 1 else f"{count} claims are"
+        typer.echo(f"{found} false by git, and left out or marked in the handoff", err=True)
+    return verified(handoff, ledger, observed.evidence)
 
 
 def _folder(folder: Path | None) -> Path:

@@ -13,9 +13,11 @@ from segue.interfaces.cli.handoff_files import Document, complain, read_one, sho
 from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
-    from segue.domain.ledger import Entry, Evidence, Ledger
+    from segue.domain.claims import Entry, Ledger
+    from segue.domain.evidence.model import Evidence, WeakenedTest
+    from segue.domain.handoff import Problem
 
-_STYLES = {"confirmed": "green", "refuted": "bold red", "unverifiable": "yellow"}
+_STYLES = {"confirmed": "green", "refuted": "bold red", "partly": "yellow", "unverifiable": "yellow"}
 _MOST_UNMENTIONED = 30
 
 
@@ -57,6 +59,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="What the agent was asked to do: a test that this asks to change is not held against it.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Unverifiable claims and unmentioned changes count as well.")
@@ -64,33 +74,47 @@ def verify(
 ) -> None:
     """Check what a handoff claims against the repository.
 
-    Each claim about files, commands, tests and the outcome is confirmed, refuted or
-    unverifiable. Exit code 1 if one is refuted, 2 if something cannot be read.
+    Each claim is confirmed, refuted, partly confirmed or unverifiable; what was measured is
+    shown beside. Exit code 1 if one is refuted or a test was weakened, 2 if something cannot
+    be read.
     """
+    from segue.application.test_comparison import with_tests
+    from segue.application.verification import judge
     from segue.domain.handoff import extract_handoff
-    from segue.domain.ledger import verify_claims
+    from segue.domain.handoff.checking.against_evidence import check_against_evidence
 
     document = read_one(file)
     extraction = extract_handoff(document.text)
     parts = parts_of(context)
-    evidence = parts.collect_evidence(repo, base, head)
-    checks = tuple(
-        parts.run_check(command, repo, seconds=seconds, pass_env=pass_env or ()) for command in check or ()
-    )
-    evidence = replace(evidence, checks=checks)
-    ledger = verify_claims(
-        extraction, evidence, source=document.text, passed_over=_own_path(document, evidence)
-    )
-    if extraction.handoff is None and not ledger.entries:
+    observed = parts.observe(repo, base, head)
+    # Checks run in the work tree: only that is compared with the base, and no other revision.
+    since = base if head is None else None
+    checked = [
+        parts.run_check(command, repo, since, seconds=seconds, pass_env=pass_env or ())
+        for command in check or ()
+    ]
+    observed = with_tests(observed, checked, task)
+    own = _own_path(document, observed.evidence)
+    ledger = judge(extraction, observed, source=document.text, passed_over=own)
+    if extraction.handoff is None and not any(entry.evidence or entry.rest for entry in ledger.entries):
         complain(f"no handoff in {document.path}")
         raise typer.Exit(2)
+    evidence = _without(observed.evidence, own)
+    problems = check_against_evidence(extraction.handoff, evidence) if extraction.handoff else []
     if as_json:
-        _print_json(ledger, evidence, document)
+        _print_json(ledger, evidence, problems, document)
     else:
         _print_table(ledger, document)
+        _print_record(ledger, evidence, problems)
         _explain(ledger, evidence, base, head)
-    weak = strict and (ledger.unmentioned or ledger.counts["unverifiable"])
-    raise typer.Exit(1 if ledger.refuted or weak else 0)
+    weak = strict and (ledger.unmentioned or problems or ledger.counts["unverifiable"])
+    raise typer.Exit(1 if ledger.refuted or ledger.counts["weakened"] or weak else 0)
+
+
+def _without(evidence: Evidence, paths: tuple[str, ...]) -> Evidence:
+    """Without the document itself, which is not part of the work."""
+    kept = {path: change for path, change in evidence.changes.items() if path not in paths}
+    return replace(evidence, changes=kept)
 
 
 def _own_path(document: Document, evidence: Evidence) -> tuple[str, ...]:
@@ -105,27 +129,58 @@ def _own_path(document: Document, evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _print_json(ledger: Ledger, evidence: Evidence, document: Document) -> None:
-    from segue.domain.ledger import ledger_as_dict
+def _print_json(ledger: Ledger, evidence: Evidence, problems: list[Problem], document: Document) -> None:
+    from segue.domain.claims import ledger_as_dict
+    from segue.domain.evidence.record import evidence_as_dict
     from segue.interfaces.cli.output import print_json
 
     checks = [
         {"command": run.command, "exit_code": run.exit_code, "fault": run.fault} for run in evidence.checks
     ]
-    print_json({**ledger_as_dict(ledger, document.text), "checks": checks})
+    found = [
+        {"code": each.code, "field": each.field, "message": each.message, "remedy": each.remedy}
+        for each in problems
+    ]
+    facts = {"checks": checks, "problems": found, "evidence": evidence_as_dict(evidence)}
+    print_json({**ledger_as_dict(ledger, document.text), **facts})
+
+
+def _print_record(ledger: Ledger, evidence: Evidence, problems: list[Problem]) -> None:
+    """What was measured, the tests that prove less than before, and what the handoff lacks."""
+    from segue.domain.briefing.measured import measured_lines
+    from segue.interfaces.cli.output import console, safe
+
+    out = console()
+    for test in ledger.weakened:
+        style, mark = ("bold red", "\u2717") if test.standing == "weakened" else ("yellow", "!")
+        out.print(f"[{style}]{mark} {test.standing}[/]  {safe(_describe(test))}", soft_wrap=True)
+    for problem in problems:
+        out.print(
+            f"[yellow]! {problem.code}[/]  {safe(problem.message)}; {safe(problem.remedy)}", soft_wrap=True
+        )
+    for line in measured_lines(evidence):
+        out.print(f"Measured: {safe(line)}", soft_wrap=True)
+
+
+def _describe(test: WeakenedTest) -> str:
+    from segue.domain.claims.rendering import one_line
+
+    place = test.path if test.line is None else f"{test.path}:{test.line}"
+    named = f" {one_line(test.test)}" if test.test else ""
+    return f"{one_line(place)}{named}: {one_line(test.way)}: {one_line(test.reason)}"
 
 
 def _print_table(ledger: Ledger, document: Document) -> None:
-    from segue.domain.ledger.rendering import describe, line_of, one_line
+    from segue.domain.claims.rendering import describe, explain, line_of
     from segue.interfaces.cli.output import console, plain_table, safe
 
     out = console()
     if ledger.entries:
-        table = plain_table("line", "verdict", "claim", "because")
-        for entry in sorted(ledger.entries, key=lambda each: each.claim.span or (0, 0)):
-            line = line_of(entry.claim, document.text)
+        table = plain_table("line", "verdict", "claim", "reason")
+        for entry in sorted(ledger.entries, key=lambda each: each.statement.span or (0, 0)):
+            line = line_of(entry.statement, document.text)
             table.add_row(
-                str(line or ""), _styled(entry), safe(describe(entry.claim)), safe(one_line(entry.because))
+                str(line or ""), _styled(entry), safe(describe(entry.statement)), safe(explain(entry))
             )
         out.print(table)
     for path in ledger.unmentioned[:_MOST_UNMENTIONED]:
@@ -136,13 +191,14 @@ def _print_table(ledger: Ledger, document: Document) -> None:
 
 
 def _styled(entry: Entry) -> str:
-    from segue.domain.ledger.rendering import MARKS
+    from segue.domain.claims.rendering import MARKS
 
+    assert entry.verdict is not None  # statements that claim nothing are not among the entries
     return f"[{_STYLES[entry.verdict]}]{MARKS[entry.verdict]} {entry.verdict}[/]"
 
 
 def _explain(ledger: Ledger, evidence: Evidence, base: str, head: str | None) -> None:
-    from segue.domain.ledger.rendering import summarise
+    from segue.domain.claims.rendering import summarise
 
     typer.echo(summarise(ledger), err=True)
     if not evidence.changes and ledger.refuted:

@@ -11,6 +11,7 @@ import typer
 
 from segue.domain.errors import SegueError, UnsafeProject
 from segue.domain.trust import ProjectContent, is_configuration
+from segue.interfaces.cli.checks import find_proposals, yaml_checks
 from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
 
 _SETTINGS = """\
@@ -34,7 +35,11 @@ pass_env: [ANTHROPIC_API_KEY]}}
 
 # Seconds a step may take before its agent is stopped.
 step_timeout: 600
-"""
+
+# CHECKS: commands that Segue itself runs after each step, in the folder where the agent worked. What an agent
+# says of tests, linters and the outcome is held against them; without one, "tests pass" cannot be checked.
+# Templates that name no checks have these; `segue run --check` replaces them for one run.
+{checks}"""
 
 _CATALOG = """\
 # Agents and templates of this project. An entry with the name of a built-in one takes its place;
@@ -71,6 +76,13 @@ templates:
     steps:
       - agent: sample
         description: Do what the task says, and hand off what you did.
+    # Commands that Segue runs after each step of this template, in place of those in segue.yaml:
+    # checks: [pytest -q]
+    # What happens if a claim is false: repair asks the same session to correct it, at most twice; note only
+    # tells the next agent; fail ends the run.
+    # on_refuted: repair
+    # The same for a step without a handoff, or with a bad one:
+    # on_bad_handoff: repair
 """
 
 
@@ -89,7 +101,9 @@ def init(
         raise UnsafeProject(f"{folder} is a symbolic link: remove it, or make it a folder")
     if folder.exists():
         parts.project_content(directory)  # refuses what leads out of the project
-    files = {folder / "segue.yaml": _SETTINGS, folder / "catalog.yaml": _CATALOG}
+    proposals = find_proposals(directory)
+    written = _SETTINGS.replace("{checks}", yaml_checks(proposals))
+    files = {folder / "segue.yaml": written, folder / "catalog.yaml": _CATALOG}
     there = [path for path in files if path.exists()]
     if there and not force:
         names = " and ".join(str(path) for path in there)
@@ -104,6 +118,8 @@ def init(
     except OSError as error:
         raise SegueError(f"cannot write {folder}: {error.strerror}") from error
     _trust(parts, settings, directory, files)
+    for each in proposals:
+        typer.echo(f"check: {each.command}   # found in {each.found_in}; runs after each step")
     typer.echo('next: segue run ask "Say hello"     # the sample agent of catalog.yaml, without a model')
     typer.echo("then: segue agents doctor           # which agents work here")
     typer.echo('and:  segue run quick_fix "..."     # the built-in agents, on the first that is found')

@@ -43,6 +43,8 @@ async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDe
                     continue
                 detail = await segue.views.pipeline(pipeline_id)
                 screen.update(detail)
+                if event.event_type is AuditKind.WORKSPACE_OPENED:
+                    screen.tell_notes(event)
                 if event.event_type is AuditKind.LIMIT_REACHED:
                     screen.tell_limit(event)
                 if event.event_type in FINAL_KINDS:
@@ -75,7 +77,9 @@ class _LiveTable:
         self._detail = detail
         self._spinner = Spinner("dots", style=STYLES["running"])
         self._work = WorkShown()
-        self._live = Live(console=console, get_renderable=self._render, refresh_per_second=10)
+        self._console = console
+        # What it ends with is printed once, with the end of the run.
+        self._live = Live(console=console, get_renderable=self._render, refresh_per_second=10, transient=True)
 
     def __enter__(self) -> _LiveTable:
         self._live.__enter__()
@@ -95,6 +99,10 @@ class _LiveTable:
 
     def tell_limit(self, entry: AuditEntry) -> None:
         """The table says it once the session has handed over."""
+
+    def tell_notes(self, entry: AuditEntry) -> None:
+        """What a person should know of the folder that agents work in."""
+        _print_notes(entry, self._console)
 
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2, 0, 0))
@@ -152,6 +160,10 @@ class _Lines:
             f"  [blue]↪ {who} reached a limit ({safe(reason)}): it is asked to hand over[/]", soft_wrap=True
         )
 
+    def tell_notes(self, entry: AuditEntry) -> None:
+        """What a person should know of the folder that agents work in."""
+        _print_notes(entry, self._console)
+
     def _end_words(self) -> None:
         self._print_words(self._words)
         self._words = ""
@@ -185,6 +197,11 @@ class _Lines:
                     + (f"  {remark}" if remark else ""),
                     soft_wrap=True,
                 )
+
+
+def _print_notes(entry: AuditEntry, console: Console) -> None:
+    for note in (entry.payload or {}).get("notes", ()):
+        console.print(f"note: {safe(note)}", soft_wrap=True)
 
 
 def _remark(step: StepView, usage: Usage | None) -> str:

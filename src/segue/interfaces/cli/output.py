@@ -49,6 +49,11 @@ def console() -> Console:
     return Console(highlight=False)
 
 
+def side_console() -> Console:
+    """Where a run is watched and notes are told: standard error, so that the result alone is printed."""
+    return Console(highlight=False, stderr=True)
+
+
 def print_json(value: object) -> None:
     """Any view as JSON, the same shape as REST gives."""
     from pydantic import TypeAdapter

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
     from segue.application.ports import CatalogSource
+    from segue.application.test_comparison import CheckedTests
     from segue.application.tokens import Tokens
     from segue.application.tools import AgentTools
-    from segue.domain.ledger import CommandRun, Evidence
+    from segue.domain.evidence.sources import Observed
     from segue.domain.transcripts import FoundSession, Transcript
     from segue.domain.trust import ProjectContent, TrustedProject
 
@@ -162,14 +164,18 @@ class Parts(Protocol):
         """The program of another tool, as a back end would find it; none if it is not there."""
         ...
 
-    def collect_evidence(self, folder: Path, base: str | None, head: str | None) -> Evidence:
-        """What changed in a repository."""
+    def commit_before(self, folder: Path, moment: datetime) -> str | None:
+        """The newest commit of a repository that is older than a moment; none if there is none."""
+        ...
+
+    def observe(self, folder: Path, base: str | None, head: str | None) -> Observed:
+        """What changed in a repository, with the text before and after."""
         ...
 
     def run_check(
-        self, command: str, folder: Path, *, seconds: float, pass_env: Collection[str]
-    ) -> CommandRun:
-        """A check command, run."""
+        self, command: str, folder: Path, base: str | None, *, seconds: float, pass_env: Collection[str]
+    ) -> CheckedTests:
+        """A check command, run; if it runs tests, on the base, too."""
         ...
 
     def transcripts(self) -> TranscriptShelf:

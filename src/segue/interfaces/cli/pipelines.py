@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segue.domain.errors import SegueError
-from segue.interfaces.cli.foreground import EXIT_CODES, conclude, run_in_foreground
+from segue.interfaces.cli.foreground import NOT_ENDED, conclude, run_in_foreground
 from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,13 @@ def show_pipeline(
     context: typer.Context,
     pipeline_id: Id,
     step: Annotated[
-        int | None, typer.Option("--step", "-s", help="Show this step's briefing and reply in full.", min=1)
+        int | None,
+        typer.Option(
+            "--step",
+            "-s",
+            help="Show this step: each claim with its evidence, and what was sent and said.",
+            min=1,
+        ),
     ] = None,
     briefing: Annotated[
         int | None,
@@ -107,6 +113,7 @@ def show_pipeline(
 ) -> None:
     """One pipeline with its steps and handoffs; or one step with all that was sent and said."""
     from segue.interfaces.cli.output import console, print_document, print_json
+    from segue.interfaces.cli.step_view import print_step
 
     async def read() -> tuple[PipelineDetail, StepDetail | None]:
         parts = parts_of(context)
@@ -124,7 +131,7 @@ def show_pipeline(
     elif as_json:
         print_json(found or detail)
     elif found is not None:
-        _print_step(found, console())
+        print_step(detail, found, console())
     else:
         _print_pipeline(detail, console())
 
@@ -132,23 +139,27 @@ def show_pipeline(
 @app.command("watch")
 def watch_pipeline(context: typer.Context, pipeline_id: Id) -> None:
     """Follow a pipeline that runs elsewhere; Ctrl-C stops watching, not the pipeline."""
+    from segue.interfaces.cli.closing import closing_of
     from segue.interfaces.cli.live import follow
-    from segue.interfaces.cli.output import console, status_of
+    from segue.interfaces.cli.output import side_console, status_of
+    from segue.interfaces.cli.steps_block import print_title
 
     async def watch() -> int:
         parts = parts_of(context)
         async with parts.open(parts.own_settings()) as segue:
             await segue.workers.reap()
             detail = await segue.views.pipeline(pipeline_id)
-            screen = console()
+            screen = side_console()
             if status_of(detail) == "interrupted":
                 screen.print(
                     f"[yellow]nobody moves pipeline {pipeline_id} on: `segue serve` takes it up, or "
                     f"`segue pipelines resume {pipeline_id}`[/]"
                 )
             detail = await follow(segue, pipeline_id, screen)
-        conclude(detail, screen)
-        return EXIT_CODES[detail.status]
+            closing = await closing_of(segue, detail)
+        print_title(detail, screen)
+        conclude(detail, closing, screen)
+        return detail.result.exit_code if detail.result is not None else NOT_ENDED
 
     try:
         raise typer.Exit(asyncio.run(watch()))
@@ -269,29 +280,3 @@ def _print_pipeline(detail: PipelineDetail, screen: Console) -> None:
             )
             if step.latest_handoff.ledger is not None:
                 print_ledger(step.latest_handoff.ledger, screen)
-
-
-def _print_step(step: StepDetail, screen: Console) -> None:
-    from segue.interfaces.cli.output import duration, safe, styled
-
-    for each in step.tries:
-        screen.rule(
-            f"step {step.order_index + 1} {safe(step.agent_name)}, attempt {each.number}", align="left"
-        )
-        took = duration(each.started_at, each.finished_at)
-        shown = "running" if each.status in ("opening", "sending", "sent", "replied") else each.status
-        why = f" ({each.handover_reason})" if each.handover_reason else ""
-        where = f" in session {each.session} on {safe(each.backend)}"
-        screen.print(f"{styled(shown)}{why}{where}" + (f", {took}" if took else ""))
-        if each.error:
-            screen.print(f"[red]{safe(each.error)}[/]")
-        receipt = f" [dim]sha256 {each.briefing_sha256}[/]" if each.briefing_sha256 else ""
-        screen.print(f"\n[bold]briefing, as sent[/]{receipt}\n{safe(each.text)}")
-        if each.reply is not None:
-            screen.print(f"[bold]reply, as given[/]\n{safe(each.reply)}")
-        for repair in each.repairs:
-            screen.print(f"\n[bold]asked to mend it ({repair.number})[/]\n{safe(repair.text)}")
-            if repair.reply is not None:
-                screen.print(f"[bold]reply, as given[/]\n{safe(repair.reply)}")
-    if not step.tries:
-        screen.print(f"step {step.order_index + 1} ({safe(step.agent_name)}) has not begun")

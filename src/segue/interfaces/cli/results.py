@@ -50,16 +50,27 @@ def diff(
     console().print(Syntax(printable(patch), "diff", theme="ansi_dark", background_color="default"))
 
 
-def merge(context: typer.Context, pipeline_id: Id) -> None:
+def merge(
+    context: typer.Context,
+    pipeline_id: Id,
+    allow_refuted: Annotated[
+        bool,
+        typer.Option(
+            "--allow-refuted",
+            help="Merge although claims are false or tests weakened; the audit trail has it.",
+        ),
+    ] = False,
+) -> None:
     """Merge what a pipeline made into what you have checked out; a conflict changes nothing.
 
-    Files that make programs run (hooks, CI, settings of Segue and of agents) are named first."""
+    Refused if claims of the run are still false at its end, or tests still weakened. Files
+    that make programs run (hooks, CI, settings of Segue and of agents) are named first."""
 
     async def act() -> str:
         parts = parts_of(context)
         async with parts.open(parts.own_settings()) as segue:
             _tell(await segue.results.preview_merge(pipeline_id))
-            return await segue.results.merge(pipeline_id)
+            return await segue.results.merge(pipeline_id, allow_refuted=allow_refuted, by=segue.tokens.owner)
 
     commit = asyncio.run(act())[:12]
     typer.echo(f"merged as {commit}; `segue pipelines clean {pipeline_id}` removes its worktree")

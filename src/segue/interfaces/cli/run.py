@@ -58,6 +58,15 @@ def run(
             "AWS_PROFILE or AWS_*; repeatable.",
         ),
     ] = None,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--check",
+            metavar="COMMAND",
+            help='Run this after each step, for example "pytest -q", and hold claims against it; in place of '
+            "the template's checks, repeatable.",
+        ),
+    ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds a step may take.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the ended run as JSON, and nothing else.")
@@ -84,6 +93,7 @@ def run(
             branch=branch,
             working_dir=str(directory),
             workspace=_choice_of(in_place=in_place, init_git=init_git),
+            checks=tuple(check) if check else None,
         )
         return await segue.pipelines.submit(wanted)
 

@@ -22,7 +22,7 @@ class Place(NamedTuple):
 
 
 COMMANDS = {
-    "demo": Place("demo", "demo", "Watch two offline agents mend a real bug and hand off."),
+    "demo": Place("demo", "demo", "See a false claim caught: offline, 10 seconds."),
     "init": Place("init", "init", "Write .segue/ with settings and a catalog to start from."),
     "trust": Place("trust", "trust", "Trust a project's .segue/ as it is now."),
     "run": Place("run", "run", "Run a pipeline here and now, and watch it."),

@@ -39,6 +39,7 @@ class AcpBackend(AgentBackend):
     capabilities = Capabilities(
         conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
     )
+    # No whole log: the protocol lets an agent choose which calls it tells, and by what kind and name.
 
     def __init__(self, *, sessions_dir: Path, patience: float = 5.0) -> None:
         super().__init__(sessions_dir=sessions_dir)

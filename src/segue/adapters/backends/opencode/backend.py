@@ -49,6 +49,8 @@ class OpenCodeBackend(AgentBackend):
         events=True,
         usage=True,
         tool_log=True,
+        # Each tool call is a part of a message that the server keeps: what was missed is caught up with.
+        whole_log=True,
         asks=True,
         mcp=True,
         compaction=True,

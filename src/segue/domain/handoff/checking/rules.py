@@ -71,6 +71,12 @@ RULES: tuple[Rule, ...] = (
         outcome.blocked_without_tasks,
         "`blocked` names a blocker with its `blocking_tasks`.",
     ),
+    _error(
+        "H013",
+        "no-files-listed",
+        outcome.nothing_without_evidence,
+        "Where files changed, at least one of them is listed in `files_created` or `files_modified`.",
+    ),
     _error("H020", "path-outside", items.path_outside, "A path is relative and stays inside the project."),
     _error("H021", "bad-lines", items.bad_lines, "`lines` is `N-M`, with 1 <= N <= M, or `all`."),
     _error("H022", "bad-tag", items.bad_tag, "A tag in `applies_to` is in lower case, with hyphens."),

@@ -106,6 +106,21 @@ blockers:
     blocking_tasks: [task-005, task-006]
 """,
     ),
+    "H013": Explanation(
+        text="""\
+Where files changed, at least one of them is listed in `files_created` or `files_modified`. To name one
+in the text is enough. This needs to know what changed, so it is checked in runs and by `segue handoff
+verify`, where git tells; `segue handoff lint` alone finds nothing.""",
+        fails="""\
+outcome: completed
+what_was_done: [Added the login endpoint]
+""",
+        passes="""\
+outcome: completed
+what_was_done: [Added the login endpoint]
+files_modified: [src/auth/login.py]
+""",
+    ),
     "H020": Explanation(
         text="""\
 A path is relative and stays inside the project. Absolute paths, `~`, drive letters, addresses and paths

@@ -51,6 +51,11 @@ def blocked_without_tasks(handoff: Handoff) -> Iterator[Finding]:
         )
 
 
+def nothing_without_evidence(handoff: Handoff) -> Iterator[Finding]:  # noqa: ARG001 (as every rule)
+    """H013: whether files changed is not in the record; `check_against_evidence` knows it."""
+    yield from ()
+
+
 def completed_but_blocked(handoff: Handoff) -> Iterator[Finding]:
     """H040"""
     if outcome_of(handoff) != "completed":

@@ -1,0 +1,94 @@
+"""The smallest things that are checked: one relation, one thing, what the evidence says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from segue.domain.claims.ledger import Pointer, PointerKind, Statement
+from segue.domain.claims.linking import World
+from segue.domain.claims.relations import Clause
+from segue.domain.claims.tokens import Token
+
+
+class Status(StrEnum):
+    """What the evidence says of an atom."""
+
+    HOLDS = "holds"
+    BY_WORDS = "by words"
+    """The words are there; that proves only a part."""
+    CONTRADICTS = "contradicts"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Atom:
+    """One thing that was checked."""
+
+    status: Status
+    """What came of it."""
+    reason: str
+    """One sentence that names what was measured."""
+    covers: frozenset[int] = frozenset()
+    """The tokens that it stands for."""
+    evidence: tuple[Pointer, ...] = ()
+    """Where to look."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """A statement, cut into tokens and clauses."""
+
+    statement: Statement
+    tokens: list[Token]
+    clauses: list[Clause] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A statement before the evidence: all that a check is given."""
+
+    reading: Reading
+    world: World
+    said: frozenset[str]
+    """The changed paths that the whole text names."""
+    is_rival: bool = False
+    """True if the text has several numbers of tests that pass: they may belong to different runs."""
+    weakened: str | None = None
+    """How a test was weakened of which nobody spoke."""
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tokens of the statement."""
+        return self.reading.tokens
+
+
+def holds(reason: str, covers: Iterable[int], *evidence: Pointer) -> Atom:
+    """It is so."""
+    return Atom(status=Status.HOLDS, reason=reason, covers=frozenset(covers), evidence=evidence)
+
+
+def by_words(reason: str, covers: Iterable[int] = (), *evidence: Pointer) -> Atom:
+    """Words that fit are there."""
+    return Atom(status=Status.BY_WORDS, reason=reason, covers=frozenset(covers), evidence=evidence)
+
+
+def contradicts(reason: str, covers: Iterable[int] = (), *evidence: Pointer) -> Atom:
+    """It is false."""
+    return Atom(status=Status.CONTRADICTS, reason=reason, covers=frozenset(covers), evidence=evidence)
+
+
+def unknown(reason: str) -> Atom:
+    """Nobody can tell."""
+    return Atom(status=Status.UNKNOWN, reason=reason)
+
+
+def in_diff(path: str, hunk: int | None = None) -> Pointer:
+    """The changed lines of a file."""
+    return Pointer(kind=PointerKind.DIFF, path=path, hunk=hunk)
+
+
+def in_tree(path: str | None = None) -> Pointer:
+    """The files after the step."""
+    return Pointer(kind=PointerKind.TREE, path=path)

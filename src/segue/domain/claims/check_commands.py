@@ -1,0 +1,315 @@
+"""Checks what is said of commands and linters: that they ran, and how they ended."""
+
+from __future__ import annotations
+
+from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds, unknown
+from segue.domain.claims.check_counts import counted_in
+from segue.domain.claims.lexicon import BAD, FINE, NEGATIONS, TOOLS
+from segue.domain.claims.relations import Clause
+from segue.domain.claims.runs import (
+    is_plain,
+    is_whole_run,
+    may_have_run,
+    pointer_to,
+    same_runs,
+    shown,
+    tells,
+    whose,
+)
+from segue.domain.claims.tokens import Kind
+from segue.domain.claims.verbs import Relation
+from segue.domain.evidence.model import CommandRun
+from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.command_lines import programs_of, purposes_of, read_line
+
+_EXIT = word_set("exit exits exited exiting rc returncode")
+_ENDED = word_set("returns returned ended ends finished")
+TESTS = word_set("test tests suite testsuite specs spec")
+WHOLE = word_set("all full whole entire complete every full-suite everything each")
+_RESULT_GLUE = word_set(
+    "run runs ran suite test tests result results output status case cases total automated unit code is "
+    "are was were locally up before after with out of and the still now again clean cleanly end ends "
+    "check checks"
+)
+PARTS = word_set("new added existing focused relevant affected related targeted other remaining auth")
+PLAIN = TESTS | WHOLE | _RESULT_GLUE | word_set("i we our have has all verified confirmed that it so both")
+
+_BEFORE_A_RUN = word_set("the a this that last final latest previous same every each full test next first")
+
+
+def lows_of(case: Case) -> list[str]:
+    return [t.low if t.kind in (Kind.WORD, Kind.NUMBER, Kind.SIGN) else "" for t in case.tokens]
+
+
+def commands_in(case: Case) -> list[int]:
+    return [at for at, t in enumerate(case.tokens) if t.kind is Kind.COMMAND]
+
+
+def exit_codes(case: Case) -> list[Atom]:
+    """`` `pytest -q` exits 0``, `exit code 1`."""
+    lows, found = lows_of(case), []
+    for at, low in enumerate(lows):
+        is_code = low in _EXIT or (low in _ENDED and {"code", "status"} & set(lows[at : at + 6]))
+        number = next(
+            (n for n in range(at + 1, min(at + 6, len(lows))) if case.tokens[n].kind is Kind.NUMBER), None
+        )
+        if not is_code or number is None:
+            continue
+        command = _nearest_command(case, at)
+        code = case.tokens[number].value
+        if command is None or code is None:
+            continue
+        text = command if isinstance(command, str) else case.tokens[command].text
+        covers = [*range(at, number + 1), *ran_words(case), *([command] if isinstance(command, int) else [])]
+        found.append(
+            judge_exit(
+                case, text, code, covers, certain=isinstance(command, str) or case.tokens[command].certain
+            )
+        )
+    return found
+
+
+def _nearest_command(case: Case, at: int) -> int | str | None:
+    """The command before, else the one behind, else the one that the context names."""
+    commands = commands_in(case)
+    before = [n for n in commands if n < at]
+    if before:
+        return before[-1]
+    return commands[0] if commands else case.reading.statement.command
+
+
+def ran_words(case: Case) -> list[int]:
+    return [c for clause in case.reading.clauses if clause.relation is Relation.RAN for c in clause.verb]
+
+
+def judge_exit(case: Case, command: str, code: int, covers: list[int], *, certain: bool = True) -> Atom:  # noqa: PLR0911
+    """How a command ended: Segue's own run counts most, then the last one in the log."""
+    evidence = case.world.evidence
+    own, logged, around = same_runs(evidence, command)
+    name = shown(command)
+    plain = [run for run in logged if is_plain(run) and run.exit_code is not None]
+    if own and own[-1].exit_code == code:
+        return holds(f"{name} ended with {code} when Segue ran it", covers, pointer_to(own[-1]))
+    if own and code == 0:
+        return contradicts(
+            f"{name} ended with {own[-1].exit_code}, not 0, when Segue ran it", (), pointer_to(own[-1])
+        )
+    last = plain[-1] if plain else None
+    if last is not None:
+        if last.exit_code == code:
+            return holds(f"{name} ended with {code}, {whose(last)}", covers, pointer_to(last))
+        if any(run.exit_code == code for run in plain):
+            return by_words(
+                f"{name} ended with {code} once, but with {last.exit_code} the last time",
+                (),
+                pointer_to(last),
+            )
+        return contradicts(
+            f"{name} ended with {last.exit_code}, not {code}, {whose(last)}", (), pointer_to(last)
+        )
+    if own:
+        return unknown(f"{name} ended with {own[-1].exit_code} when Segue ran it; it may have failed before")
+    if code == 0 and (good := [run for run in around if run.exit_code == 0 and is_plain(run)]):
+        return holds(
+            f"{name} is part of a line that ended with 0, {whose(good[-1])}", covers, pointer_to(good[-1])
+        )
+    if around or logged:
+        return unknown(f"the log does not tell how {name} ended")
+    return _not_run(case, command, code, certain=certain)
+
+
+def _not_run(case: Case, command: str, code: int | None, *, certain: bool) -> Atom:
+    evidence = case.world.evidence
+    name = shown(command)
+    alike = [
+        r
+        for r in evidence.commands
+        if programs_of(command) & programs_of(r.command) and is_plain(r) and r.exit_code is not None
+    ]
+    line = read_line(command)
+    bare = line is not None and all(len(argv) == 1 for argv in line.commands)
+    if code == 0 and certain and bare and alike and all(run.exit_code != 0 for run in alike):
+        return contradicts(
+            f"{shown(alike[-1].command)} ended with {alike[-1].exit_code}, {whose(alike[-1])}",
+            (),
+            pointer_to(alike[-1]),
+        )
+    if evidence.is_log_whole and certain and not may_have_run(evidence, command):
+        return contradicts(f"{name} was not run: the log of the agent is complete and does not show it")
+    return unknown(f"no log shows {name}")
+
+
+def went_well(case: Case) -> list[Atom]:
+    """`` `make build` succeeded``: not for tests, whose words are looked at more closely."""
+    lows, found = lows_of(case), []
+    if any(low in _EXIT for low in lows) or any(
+        c.what in ("passed", "failed", "skipped") for c in counted_in(case.tokens)
+    ):
+        return []
+    for at in commands_in(case):
+        ahead = [n for n in range(at + 1, min(at + 7, len(lows))) if lows[n] in FINE or lows[n] in BAD]
+        if not ahead or any(case.tokens[n].kind is Kind.COMMAND for n in range(at + 1, ahead[0])):
+            continue
+        between = lows[at + 1 : ahead[0]]
+        if lows[ahead[0]] in BAD or any(low in NEGATIONS for low in between):
+            continue
+        if any(
+            low not in _RESULT_GLUE
+            and low.isalpha()
+            and low
+            not in (
+                "also",
+                "successfully",
+                "comes",
+                "came",
+                "back",
+                "completes",
+                "completed",
+                "finished",
+                "reports",
+                "reported",
+            )
+            for low in between
+        ):
+            continue
+        covers = [at, *range(at + 1, ahead[0] + 1), *ran_words(case)]
+        text = case.tokens[at].text
+        found.append(
+            capped(
+                case,
+                judge_exit(case, text, 0, covers, certain=case.tokens[at].certain or bool(purposes_of(text))),
+            )
+        )
+    return found
+
+
+def capped(case: Case, atom: Atom) -> Atom:
+    """Where a test was weakened and nobody said so, passing tests prove less."""
+    weak = case.weakened
+    if atom.status != "holds" or weak is None:
+        return atom
+    return by_words(f"{atom.reason}; but {weak}", (), *atom.evidence)
+
+
+def clean_tools(case: Case) -> list[Atom]:
+    """`lint is clean`, `no type errors`, `mypy passes`."""
+    lows, found = lows_of(case), []
+    for at, token in enumerate(case.tokens):
+        low = token.low
+        subject = TOOLS.get(low) if token.kind in (Kind.WORD, Kind.COMMAND, Kind.NAME) else None
+        if (
+            low == "type"
+            and at + 1 < len(lows)
+            and lows[at + 1] in ("checks", "check", "checker", "checking", "errors", "error")
+        ):
+            subject = "types"
+        if subject is None:
+            continue
+        fine = [n for n in range(at + 1, min(at + 7, len(lows))) if lows[n] in FINE]
+        none = [
+            n
+            for n in range(max(0, at - 2), min(at + 7, len(lows)))
+            if lows[n] in ("errors", "error", "issues", "warnings", "problems")
+        ]
+        denied = [
+            n
+            for n in range(max(0, at - 3), at + 6)
+            if n < len(lows) and lows[n] in ("no", "zero", "0", "without")
+        ]
+        if lows[at] in ("compiles", "builds", "type-checks") and not fine:
+            fine = [at]
+        if not fine and not (none and denied):
+            continue
+        if any(lows[n] in NEGATIONS for n in range(at, fine[-1])) if fine else False:
+            continue
+        covers = [
+            at,
+            *fine,
+            *none,
+            *denied,
+            *[
+                n
+                for n in range(at, (fine or none)[-1])
+                if lows[n] in _RESULT_GLUE | {"checker", "back", "comes", "type"}
+            ],
+        ]
+        found.append(_judge_tool(case, subject, covers, at))
+    return found
+
+
+def _judge_tool(case: Case, subject: str, covers: list[int], at: int) -> Atom:
+    evidence = case.world.evidence
+    checks = [run for run in evidence.checks if tells(run) and _is_about(subject, run)]
+    runs = (
+        checks
+        or [
+            r for r in evidence.commands if _is_about(subject, r) and r.exit_code is not None and is_plain(r)
+        ][-1:]
+    )
+    if not runs:
+        return unknown(f"no run of {subject} is known")
+    failed = [run for run in runs if run.exit_code != 0]
+    limited = any(case.tokens[n].kind is Kind.PATH for n in range(at, len(case.tokens)))
+    if not failed:
+        return holds(f"{shown(runs[0].command)} passed, {whose(runs[0])}", covers, pointer_to(runs[0]))
+    told = f"{shown(failed[0].command)} ended with {failed[0].exit_code}, {whose(failed[0])}"
+    line = read_line(failed[0].command)
+    if limited or line is None or len(line.commands) > 1:
+        return unknown(f"{told}, which may have other reasons")
+    return contradicts(told, (), pointer_to(failed[0]))
+
+
+def _is_about(subject: str, run: CommandRun) -> bool:
+    programs = programs_of(run.command)
+    return (
+        subject in purposes_of(run.command)
+        or subject in programs
+        or (subject == "clippy" and "cargo" in programs)
+    )
+
+
+def _is_noun(case: Case, clause: Clause) -> bool:
+    """True for the `run` of "in the last run"."""
+    at = min(clause.verb, default=0)
+    return at > 0 and case.tokens[at - 1].low in _BEFORE_A_RUN
+
+
+def ran(case: Case) -> list[Atom]:
+    """`ran the tests`, `` `make check` was run``."""
+    found: list[Atom] = []
+    evidence = case.world.evidence
+    for clause in case.reading.clauses:
+        if clause.relation is not Relation.RAN or clause.foreign or clause.negated or _is_noun(case, clause):
+            continue
+        commands = [i.at for i in clause.items if case.tokens[i.at].kind is Kind.COMMAND]
+        for at in commands:
+            text = case.tokens[at].text
+            _, logged, around = same_runs(evidence, text)
+            if logged or around:
+                run = (logged or around)[-1]
+                found.append(
+                    holds(f"the log of the agent shows {shown(text)}", (at, *clause.verb), pointer_to(run))
+                )
+            else:
+                found.append(_not_run(case, text, None, certain=case.tokens[at].certain))
+        heads = [n for n in clause.words if case.tokens[n].low in TESTS]
+        if heads and not commands:
+            found.append(_ran_tests(case, [*heads, *clause.verb]))
+    return found
+
+
+def _ran_tests(case: Case, covers: list[int]) -> Atom:
+    evidence = case.world.evidence
+    runs = [run for run in evidence.commands if "tests" in purposes_of(run.command)]
+    if runs:
+        whole = [
+            n
+            for n in range(len(case.tokens))
+            if case.tokens[n].low in WHOLE and is_whole_run(runs[-1].command)
+        ]
+        return holds(
+            f"the log of the agent shows {shown(runs[-1].command)}", (*covers, *whole), pointer_to(runs[-1])
+        )
+    if evidence.is_log_whole and not may_have_run(evidence, "pytest"):
+        return contradicts("no test was run: the log of the agent is complete and shows none")
+    return unknown("no log shows a run of the tests")

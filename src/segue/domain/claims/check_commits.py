@@ -1,0 +1,37 @@
+"""Checks what is said of commits."""
+
+from __future__ import annotations
+
+from segue.domain.claims.atoms import Atom, Case, contradicts, holds, unknown
+from segue.domain.claims.tokens import Kind
+from segue.domain.handoff.reading.words import word_set
+
+_WORDS = word_set("commit commits committed hash sha revision see landed")
+
+
+def check_commits(case: Case) -> list[Atom]:
+    """`committed as abc1234`: there is such a commit."""
+    lows = [t.low for t in case.tokens]
+    if not any(low in _WORDS for low in lows):
+        return []
+    found: list[Atom] = []
+    evidence = case.world.evidence
+    words = [n for n, low in enumerate(lows) if low in _WORDS]
+    for at, token in enumerate(case.tokens):
+        if token.kind is not Kind.COMMIT:
+            continue
+        name = token.text.lower()
+        verbs = [
+            v for c in case.reading.clauses for v in c.verb if c.lemma in ("commit", "create", "make", "land")
+        ]
+        if any(commit.startswith(name) for commit in evidence.commits):
+            found.append(holds(f"{name} is a commit of this step", (at, *words, *verbs)))
+        elif any(commit.startswith(name) for commit in evidence.known_commits):
+            told = f"{name} is a commit, but not one of this step"
+            is_deed = bool(verbs) and evidence.are_commits_whole
+            found.append(contradicts(told) if is_deed else unknown(told))
+        elif evidence.are_commits_whole:
+            found.append(contradicts(f"there is no commit {name}"))
+        else:
+            found.append(unknown("not all commits are known"))
+    return found

@@ -1,0 +1,389 @@
+"""Checks what is said of functions, classes, tests, keys and other names in code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from segue.domain.claims.atoms import (
+    Atom,
+    Case,
+    Status,
+    by_words,
+    contradicts,
+    holds,
+    in_diff,
+    in_tree,
+    unknown,
+)
+from segue.domain.claims.lexicon import KIND_NOUNS
+from segue.domain.claims.linking import World, core_of
+from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
+from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.verbs import Relation
+from segue.domain.evidence.model import DefinitionChange, DefinitionFate, DefinitionKind
+from segue.domain.handoff.reading.words import word_set
+
+_F = DefinitionFate
+NAMES = frozenset({Kind.NAME, Kind.SNIPPET, Kind.QUOTE})
+
+
+class Place:
+    """The files, or the class, in which something is said to be."""
+
+    def __init__(self, case: Case, items: Iterable[Item]) -> None:
+        self.at: list[int] = []
+        self._named: list[tuple[int, frozenset[str], str]] = []
+        self.paths: set[str] = set()
+        self.holders: set[str] = set()
+        for item in items:
+            token = case.tokens[item.at]
+            if token.kind is Kind.PATH and token.certain:
+                match = case.world.find_path(token.text)
+                self.paths.update(match.paths)
+                self.at.append(item.at)
+                self._named.append((item.at, frozenset(match.paths), ""))
+            elif token.kind is Kind.NAME:
+                self.holders.add(core_of(token.text))
+                self.at.append(item.at)
+                self._named.append((item.at, frozenset(), core_of(token.text)))
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.holders)
+
+    def holds(self, found: DefinitionChange, *, old: bool = False) -> bool:
+        """True if a definition is in here."""
+        path = found.old_path if old and found.old_path else found.path
+        if self.paths and path not in self.paths:
+            return False
+        stem = path.rpartition("/")[2].partition(".")[0]
+        return not self.holders or bool(self.holders & {*found.qualified.split("."), stem, *path.split("/")})
+
+    def with_(self, paths: Iterable[str]) -> list[int]:
+        """The tokens of those places alone in which something was found."""
+        found = frozenset(paths)
+        return [at for at, files, holder in self._named if holder or files & found]
+
+    def shown(self) -> str:
+        """`calc.py`."""
+        return ", ".join(sorted(self.paths)[:3]) or ", ".join(sorted(self.holders))
+
+
+def kind_words(case: Case, at: int, kind: DefinitionKind | None) -> list[int]:
+    """The nouns next to a name that say what it is, as far as they are right."""
+    found: list[int] = []
+    before = at - 2 if at > 1 and case.tokens[at - 1].text == ":" else at - 1
+    for near in (before, at + 1):
+        if not 0 <= near < len(case.tokens) or case.tokens[near].kind is not Kind.WORD:
+            continue
+        low = case.tokens[near].low
+        kinds = KIND_NOUNS.get(low)
+        if kinds is not None and kind is not None and str(kind) in kinds:
+            found.append(near)
+            first = case.tokens[near - 1] if near else None
+            if (
+                near < at
+                and first is not None
+                and first.low in ("helper", "utility", "test", "public", "private")
+            ):
+                found.append(near - 1)
+        elif kinds is None and low in APPOSITIONS and kind is None:
+            found.append(near)
+    return found
+
+
+def check_name(case: Case, clause: Clause, item: Item) -> Atom:
+    """Whether a name came, went or changed, as its clause says."""
+    token = case.tokens[item.at]
+    if item.modifies:
+        return _only_linked(case.world, token)
+    match clause.relation:
+        case Relation.CREATED | Relation.ADDED:
+            place = Place(case, clause.of(Role.PLACE, Role.TARGET))
+            return _added(case, clause, item, place)
+        case Relation.REMOVED:
+            place = Place(case, clause.of(Role.PLACE, Role.SOURCE))
+            return _removed(case, clause, item, place)
+        case _:
+            place = Place(case, clause.of(Role.PLACE))
+            return _changed(case, clause, item, place)
+
+
+def _only_linked(world: World, token: Token) -> Atom:
+    if (
+        token.certain
+        and token.kind is Kind.NAME
+        and world.is_nowhere(token.text)
+        and not world.is_in_lines(token.text, added=False)
+    ):
+        return contradicts(f"`{token.text}` is in no file", (), in_tree())
+    return unknown(f"`{token.text}` describes something else")
+
+
+def shown_fate(found: DefinitionChange) -> str:
+    """`` `total` in cart.py was changed``."""
+    if found.fate is _F.RENAMED:
+        return f"`{found.old_name}` in {found.path} was renamed to `{found.name}`"
+    if found.fate is _F.MOVED:
+        return f"`{found.name}` was moved from {found.old_path} to {found.path}"
+    return f"`{found.qualified}` in {found.path} was {found.fate}"
+
+
+def _added(case: Case, clause: Clause, item: Item, place: Place) -> Atom:
+    world, token = case.world, case.tokens[item.at]
+    name = token.text
+    if clause.relation is Relation.CREATED or clause.strong:
+        known = [d for d in world.definitions(name) if d.name == core_of(name)]
+    else:
+        known = world.definitions(name)
+    new = [d for d in known if d.fate is _F.ADDED]
+    here = [d for d in new if place.holds(d)] if place else new
+    if here:
+        sure = [d for d in here if not d.by_words]
+        where = place.with_(d.path for d in sure)
+        covers = (item.at, *clause.verb, *where, *kind_words(case, item.at, here[0].kind))
+        if sure:
+            return holds(shown_fate(sure[0]), covers, in_diff(sure[0].path))
+        return by_words(f"an added line of {here[0].path} has `{name}`", place.at, in_diff(here[0].path))
+    if new and place and not any(d.by_words for d in new):
+        return contradicts(
+            f"`{name}` was added in {new[0].path}, not in {place.shown()}", (), in_diff(new[0].path)
+        )
+    old = [d for d in known if d.fate is _F.CHANGED and not d.by_words and (not place or place.holds(d))]
+    if old and token.kind is Kind.NAME and not _goes_elsewhere(case, clause, item):
+        return contradicts(f"`{name}` was there before; {shown_fate(old[0])}", (), in_diff(old[0].path))
+    if dependency := dependency_atom(case, item, clause):
+        return dependency
+    return _added_by_words(case, item, place)
+
+
+def _goes_elsewhere(case: Case, clause: Clause, item: Item) -> bool:
+    """True for "added `X` to the changelog": the thing itself may be old."""
+    for n in range(item.at + 1, min(clause.last, item.at + 4) + 1):
+        if case.tokens[n].low in ("to", "into", "in", "for", "as"):
+            ahead = case.tokens[n + 1 : min(clause.last + 1, n + 4)]
+            return bool(ahead) and not any(t.kind in (Kind.PATH, Kind.NAME) for t in ahead)
+    return False
+
+
+def _added_by_words(case: Case, item: Item, place: Place) -> Atom:  # noqa: PLR0911 (one way out for each finding)
+    world, token = case.world, case.tokens[item.at]
+    name = token.text
+    files = world.files_with(name, added=True)
+    if files:
+        if place.paths and not files & place.paths:
+            if token.certain and all(world.is_in_file(name, path) is False for path in place.paths):
+                return contradicts(f"`{name}` is not in {place.shown()}", (), in_tree(min(place.paths)))
+            return unknown(f"`{name}` is in added lines, but not in those of {place.shown()}")
+        shown = min(files & place.paths if place.paths else files)
+        return by_words(f"an added line of {shown} has `{name}`", place.at, in_diff(shown))
+    if not world.are_lines_whole or world.is_in_lines(name, added=True):
+        return unknown(f"no added line has `{name}` as a word of its own")
+    if token.kind is not Kind.NAME or not token.certain or len(core_of(name)) < 3:
+        return unknown(f"no added line has `{name}`")
+    if world.is_nowhere(name):
+        return contradicts(f"`{name}` is in no file after the step", (), in_tree())
+    return contradicts(f"no added line has `{name}`", (), in_tree(min(place.paths) if place.paths else None))
+
+
+def _removed(case: Case, clause: Clause, item: Item, place: Place) -> Atom:
+    world, token = case.world, case.tokens[item.at]
+    name = token.text
+    known = world.definitions(name)
+    gone = [d for d in known if d.fate is _F.REMOVED and (not place or place.holds(d, old=True))]
+    sure = [d for d in gone if not d.by_words]
+    if sure:
+        where = place.with_(d.old_path or d.path for d in sure)
+        covers = (item.at, *clause.verb, *where, *kind_words(case, item.at, sure[0].kind))
+        return holds(shown_fate(sure[0]), covers, in_diff(sure[0].path))
+    if moved := [
+        d for d in known if d.fate in (_F.MOVED, _F.RENAMED) and core_of(name) in (d.old_name, d.name)
+    ]:
+        return by_words(shown_fate(moved[0]), place.at, in_diff(moved[0].path))
+    still = [
+        d
+        for d in known
+        if d.fate in (_F.CHANGED, _F.ADDED) and not d.by_words and (not place or place.holds(d))
+    ]
+    if still and token.kind is Kind.NAME and not gone:
+        return contradicts(f"`{name}` is still in {still[0].path}", (), in_diff(still[0].path))
+    if dependency := dependency_atom(case, item, clause):
+        return dependency
+    return _removed_by_words(case, clause, item, place)
+
+
+def _removed_by_words(case: Case, clause: Clause, item: Item, place: Place) -> Atom:
+    world, token = case.world, case.tokens[item.at]
+    name = token.text
+    files = world.files_with(name, added=False)
+    defined = [p for p in world.definition_places(name) or () if not place.paths or p.path in place.paths]
+    if (
+        defined
+        and token.kind is Kind.NAME
+        and not _removed_definition_line(world, name, {p.path for p in defined})
+    ):
+        return contradicts(f"`{name}` is still in {defined[0].path}", (), in_tree(defined[0].path))
+    if not files or (place.paths and not files & place.paths):
+        if not world.are_lines_whole or world.is_in_lines(name, added=False):
+            return unknown(f"no removed line has `{name}` as a word of its own")
+        is_place = item.at > 0 and case.tokens[item.at - 1].low == "in"
+        if is_place or token.kind is not Kind.NAME or not token.certain or len(core_of(name)) < 3:
+            return unknown(f"no removed line has `{name}`")
+        return contradicts(f"no removed line has `{name}`", (), in_tree())
+    looked = files & place.paths if place.paths else files
+    left = [path for path in sorted(looked) if world.is_in_file(name, path)]
+    if not left and all(
+        world.is_in_file(name, path) is False or path not in (world.evidence.after or ()) for path in looked
+    ):
+        covers = (item.at, *clause.verb, *place.with_(looked), *kind_words(case, item.at, None))
+        shown = min(looked)
+        if place.paths or not world.places(name):
+            return holds(f"`{name}` is gone from {shown}", covers, in_diff(shown))
+    return by_words(f"a removed line of {min(looked)} has `{name}`", place.at, in_diff(min(looked)))
+
+
+def _removed_definition_line(world: World, name: str, paths: Iterable[str]) -> bool:
+    core = core_of(name)
+    words = ("def ", "class ", "function ", "func ", "fn ")
+    return any(
+        f"{word}{core}" in line for path in paths for line in world.lines(path, added=False) for word in words
+    )
+
+
+def _changed(case: Case, clause: Clause, item: Item, place: Place) -> Atom:  # noqa: PLR0911 (one way out for each finding)
+    world, token = case.world, case.tokens[item.at]
+    name = token.text
+    known = [d for d in world.definitions(name) if not place or place.holds(d)]
+    members = (
+        [d for d in world.members(name) if not place or place.holds(d)] if token.kind is Kind.NAME else []
+    )
+    for found in (*known, *members):
+        if found.fate is _F.REMOVED and clause.relation is Relation.CHANGED and found in known:
+            continue
+        if not found.by_words:
+            verb = clause.verb if clause.strong else ()
+            if found.fate is _F.CHANGED and not found.body_changed:
+                return by_words(
+                    f"only comments or layout of `{found.qualified}` changed", place.at, in_diff(found.path)
+                )
+            covers = (
+                item.at,
+                *verb,
+                *place.with_([found.path]),
+                *kind_words(case, item.at, found.kind if found in known else DefinitionKind.CLASS),
+            )
+            return holds(shown_fate(found), covers, in_diff(found.path))
+    if known and known[0].fate is _F.REMOVED and clause.lemma in _KEEPS and not known[0].by_words:
+        return contradicts(f"`{name}` was removed", (), in_diff(known[0].path))
+    if dependency := dependency_atom(case, item, clause):
+        return dependency
+    if same := _same_definition(case, clause, token, place):
+        return same
+    if files := world.files_with(name, added=True) | world.files_with(name, added=False):
+        shown = min(files & place.paths or files)
+        return by_words(f"a changed line of {shown} has `{name}`", place.at, in_diff(shown))
+    return _unchanged(case, clause, item, place)
+
+
+_KEEPS = word_set("update modify edit change touch tweak adjust extend alter amend")
+"""Verbs that say that a thing is still there."""
+
+
+def _same_definition(case: Case, clause: Clause, token: Token, place: Place) -> Atom | None:
+    """A function that is only called in new lines did not change itself."""
+    world = case.world
+    if not clause.strong or not token.is_code or token.kind is not Kind.NAME or not world.are_lines_whole:
+        return None
+    words = (f"def {core_of(token.text)}(", f"class {core_of(token.text)}")
+    found = [p for p in world.definition_places(token.text) or () if not place.paths or p.path in place.paths]
+    lines = [(p.path, world.line(p)) for p in found]
+    is_sure = bool(lines) and all(
+        path.endswith(".py") and path not in world.evidence.unparsed and line.strip().startswith(words)
+        for path, line in lines
+    )
+    if not is_sure:
+        return None
+    return contradicts(f"`{token.text}` in {found[0].path} did not change", (), in_tree(found[0].path))
+
+
+def _unchanged(case: Case, clause: Clause, item: Item, place: Place) -> Atom:  # noqa: PLR0911 (one way out for each finding)
+    world, token = case.world, case.tokens[item.at]
+    name = token.text
+    if (
+        token.kind is not Kind.NAME
+        or not token.certain
+        or not world.are_lines_whole
+        or len(core_of(name)) < 3
+    ):
+        return unknown(f"no changed line has `{name}`")
+    is_told = clause.strong or token.is_code
+    if (
+        is_told
+        and world.is_nowhere(name)
+        and not world.is_in_lines(name, added=False)
+        and not world.places(name, before=True)
+    ):
+        return contradicts(f"`{name}` is in no file", (), in_tree())
+    if not clause.strong or not world.knows_absence():
+        return unknown(f"no changed line has `{name}`")
+    places = world.places(name)
+    files = {p.path for p in places}
+    if place.paths and files and not files & place.paths:
+        return contradicts(f"`{name}` is not in {place.shown()}", (), in_tree(min(place.paths)))
+    if files and len(places) < 20 and not any(world.change(path) for path in files):
+        return contradicts(
+            f"`{name}` is only in {', '.join(sorted(files)[:3])}, which did not change",
+            (),
+            in_tree(min(files)),
+        )
+    defined = world.definition_places(name)
+    unparsed = world.evidence.unparsed
+    if defined and all(p.path.endswith(".py") and p.path not in unparsed for p in defined):
+        return contradicts(f"`{name}` in {defined[0].path} did not change", (), in_tree(defined[0].path))
+    return unknown(f"no changed line has `{name}`")
+
+
+def dependency_atom(case: Case, item: Item, clause: Clause) -> Atom | None:
+    """Whether a dependency came, went or got another version; none if no manifest names it."""
+    name = case.tokens[item.at].text.casefold().replace("_", "-")
+    found = [d for d in case.world.evidence.dependencies if d.name.casefold().replace("_", "-") == name]
+    if not found:
+        return None
+    each = found[0]
+    came, went = each.before is None and each.after is not None, each.after is None
+    place = [
+        at.at
+        for at in clause.of(Role.PLACE, Role.TARGET, Role.SOURCE)
+        if case.tokens[at.at].text.endswith(each.manifest)
+    ]
+    near = [
+        n
+        for n in (item.at - 1, item.at + 1)
+        if 0 <= n < len(case.tokens)
+        and case.tokens[n].low in ("dependency", "package", "library", "requirement")
+    ]
+    covers = (item.at, *clause.verb, *place, *near)
+    told = (
+        f"{each.manifest} lists `{each.name}` {each.after or ''}".rstrip()
+        if not went
+        else f"{each.manifest} does not list `{each.name}` any more"
+    )
+    match clause.relation:
+        case Relation.CREATED | Relation.ADDED:
+            return (
+                holds(told, covers, in_diff(each.manifest))
+                if came
+                else contradicts(f"{each.manifest} listed `{each.name}` before", (), in_diff(each.manifest))
+            )
+        case Relation.REMOVED:
+            return (
+                holds(told, covers, in_diff(each.manifest))
+                if went
+                else contradicts(f"{each.manifest} still lists `{each.name}`", (), in_diff(each.manifest))
+            )
+        case _:
+            return holds(told, covers if clause.strong else (item.at,), in_diff(each.manifest))
+
+
+def covered(atoms: Iterable[Atom]) -> frozenset[int]:
+    """The tokens that atoms which hold stand for."""
+    return frozenset(at for atom in atoms if atom.status is Status.HOLDS for at in atom.covers)

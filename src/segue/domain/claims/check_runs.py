@@ -1,0 +1,25 @@
+"""Everything that a statement says of runs."""
+
+from __future__ import annotations
+
+from segue.domain.claims.atoms import Atom, Case, Status
+from segue.domain.claims.check_commands import clean_tools, exit_codes, ran, went_well
+from segue.domain.claims.check_results import all_tests, check_results, none_of
+
+_WHOLE = frozenset({"all", "every", "full", "entire", "whole", "everything"})
+
+
+def check_runs(case: Case) -> list[Atom]:
+    """What it says of exit codes, counts of tests, linters, and that something was run."""
+    atoms = [*exit_codes(case), *went_well(case), *(none_of(case) or check_results(case))]
+    covered = {at for atom in atoms for at in atom.covers}
+    whole = [n for n, token in enumerate(case.tokens) if token.low in _WHOLE and n not in covered]
+    if not atoms or (whole and all(atom.status is Status.HOLDS for atom in atoms)):
+        atoms += all_tests(case)
+    atoms += clean_tools(case)
+    return atoms + [atom for atom in ran(case) if not _is_told(atoms, atom)]
+
+
+def _is_told(atoms: list[Atom], atom: Atom) -> bool:
+    is_same = any(atom.covers & each.covers for each in atoms if each.covers)
+    return is_same and atom.status is not Status.CONTRADICTS

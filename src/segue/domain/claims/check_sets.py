@@ -1,0 +1,298 @@
+"""Checks what is said of all, only, no other and none: operations on the set of what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, unknown
+from segue.domain.claims.check_definitions import NAMES, Place, kind_words, shown_fate
+from segue.domain.claims.lexicon import EXCEPT, GRAMMAR, NEGATIONS, ONLY, OTHERS, STATES, UNCHANGED
+from segue.domain.claims.linking import core_of, is_code_path, is_doc_path, is_test_path
+from segue.domain.claims.relations import Clause, Role
+from segue.domain.claims.tokens import ENTITIES, Kind
+from segue.domain.claims.verbs import NOUNS, VERBS, Relation
+from segue.domain.evidence.model import DefinitionFate, DefinitionKind
+from segue.domain.handoff.reading.words import word_set
+
+_CHANGE_WORDS = frozenset(
+    word
+    for word, verbs in VERBS.items()
+    if any(v.sense.relation is Relation.CHANGED and v.sense.strong for v in verbs)
+) | frozenset(word for word, relation in NOUNS.items() if relation is Relation.CHANGED)
+_FILE_WORDS = word_set("file files nothing anything everything module modules rest code")
+_SET_WORDS = (
+    ONLY
+    | OTHERS
+    | EXCEPT
+    | frozenset({"diff", "changeset"})
+    | UNCHANGED
+    | NEGATIONS
+    | _FILE_WORDS
+    | word_set(
+        "to but than besides except apart from else was were is are all any every in that remain remains "
+        "stay stays left kept i"
+    )
+)
+
+
+def _is_product(path: str) -> bool:
+    return is_code_path(path) and not is_test_path(path)
+
+
+_GROUPS: dict[str, Callable[[str], bool]] = {
+    **dict.fromkeys(("tests", "test"), is_test_path),
+    **dict.fromkeys(("docs", "documentation", "doc"), is_doc_path),
+    **dict.fromkeys(("production", "source", "application"), _is_product),
+}
+_GROUP_NOUNS = word_set("file files code changes documentation")
+
+
+def check_only(case: Case) -> list[Atom]:
+    """`only X changed`, `no other files were touched`, `everything else is unchanged`."""
+    lows = [t.low if t.kind not in ENTITIES else "" for t in case.tokens]
+    tells_change = (
+        any(c.relation is Relation.UNTOUCHED for c in case.reading.clauses)
+        or any(low in ("diff", "changeset") for low in lows)
+        or any(low in _CHANGE_WORDS or STATES.get(low) == "untouched" for low in lows)
+    )
+    if (found := _except(case, lows)) is not None and tells_change:
+        return found
+    if "nothing" in lows and tells_change and len(case.reading.clauses) == 1 and not _things(case):
+        return _nothing(case, lows) if not any(low in OTHERS for low in lows) else _no_other(case, lows)
+    if any(low in OTHERS for low in lows):
+        return (
+            _no_other(case, lows)
+            if tells_change or any(c.relation is Relation.UNTOUCHED for c in case.reading.clauses)
+            else []
+        )
+    exclusive = [at for at, low in enumerate(lows) if low in ONLY and lows[max(0, at - 1)] != "not"]
+    if (
+        not exclusive
+        and "all" in lows
+        and any(low in ("changes", "edits", "modifications") for low in lows)
+        and {"in", "under"} & set(lows)
+    ):
+        exclusive = (
+            [lows.index("all")]
+            if not any(c.verb and case.tokens[c.verb[0]].low not in NOUNS for c in case.reading.clauses)
+            else []
+        )
+    return _only(case, lows, exclusive[0], says_all=True) if exclusive and tells_change else []
+
+
+def _things(case: Case) -> bool:
+    return any(token.kind in ENTITIES for token in case.tokens)
+
+
+def _nothing(case: Case, lows: list[str]) -> list[Atom]:
+    """`nothing was changed`."""
+    changed = sorted(case.world.evidence.changes)
+    if changed:
+        return [contradicts(case.world.describe(changed[0]), (), in_diff(changed[0]))]
+    covers = [n for n, low in enumerate(lows) if low == "nothing" or low in _CHANGE_WORDS]
+    return [holds("no file changed", covers)] if case.world.is_whole else []
+
+
+_ANYTHING = word_set("nothing no none neither anything any other else")
+_EVERYTHING = frozenset({"everything", "all", "anything", "rest"})
+
+
+def _except(case: Case, lows: list[str]) -> list[Atom] | None:
+    """`no file other than X`, `nothing outside X`, `apart from X nothing`."""
+    kept = any(low in UNCHANGED for low in lows) or any(
+        c.relation is Relation.UNTOUCHED for c in case.reading.clauses
+    )
+    denies = any(low in NEGATIONS for low in lows) and any(low in _ANYTHING for low in lows)
+    denied = denies or (kept and any(low in _EVERYTHING for low in lows))
+    excepted = [at for at, low in enumerate(lows) if low in EXCEPT]
+    paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH]
+    if not denied or not excepted or not paths:
+        return None
+    if lows[excepted[0]] == "but" and not any(n > excepted[0] for n in paths):
+        return None
+    return _only(case, lows, excepted[0], says_all=False)
+
+
+def _no_other(case: Case, lows: list[str]) -> list[Atom]:
+    at = next(n for n, low in enumerate(lows) if low in OTHERS)
+    around = lows[max(0, at - 4) : at + 5]
+    denies = any(low in NEGATIONS for low in around)
+    same = any(STATES.get(low) == "untouched" or low in UNCHANGED for low in lows)
+    thing = any(low in _FILE_WORDS for low in around)
+    if not (denies or same) or not thing or not case.world.is_whole:
+        return []
+    silent = [
+        p for p, c in sorted(case.world.evidence.changes.items()) if p not in case.said and c.is_certain
+    ]
+    covers = [
+        n
+        for n, low in enumerate(lows)
+        if low in _SET_WORDS or low in _CHANGE_WORDS or STATES.get(low) == "untouched"
+    ]
+    if silent:
+        return [
+            contradicts(f"{case.world.describe(silent[0])}, and is named nowhere", (), in_diff(silent[0]))
+        ]
+    number = len(case.world.evidence.changes)
+    return [
+        holds(
+            f"all {number} changed files are named" if number != 1 else "the only changed file is named",
+            covers,
+        )
+    ]
+
+
+def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]:
+    world = case.world
+    if not world.is_whole or (at + 1 < len(lows) and case.tokens[at + 1].value is not None):
+        return []
+    paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH and t.certain]
+    names = [n for n, t in enumerate(case.tokens) if t.kind is Kind.NAME and t.certain]
+    covers = [n for n, low in enumerate(lows) if low in _SET_WORDS or low in _CHANGE_WORDS]
+    if names:
+        return _only_names(case, paths, names, covers)
+    if not paths:
+        return _only_group(case, lows, covers)
+    allowed = {path for n in paths for path in world.find_path(case.tokens[n].text).paths}
+    beyond = [p for p, c in sorted(world.evidence.changes.items()) if p not in allowed and c.is_certain]
+    if beyond:
+        return [contradicts(f"{world.describe(beyond[0])}, too", (), in_diff(beyond[0]))]
+    idle = [n for n in paths if not _is_changed(case, case.tokens[n].text)]
+    if idle and (says_all or len(idle) == len(paths)):
+        return [
+            contradicts(f"{case.tokens[idle[0]].text} did not change", (), in_tree(case.tokens[idle[0]].text))
+        ]
+    return [holds("nothing else changed", (*covers, *paths))]
+
+
+def _is_changed(case: Case, text: str) -> bool:
+    world = case.world
+    return any(p in world.evidence.changes or p in world.renamed for p in world.find_path(text).paths)
+
+
+def _only_names(case: Case, paths: list[int], names: list[int], covers: list[int]) -> list[Atom]:
+    world = case.world
+    allowed = {core_of(case.tokens[n].text) for n in names}
+    where = {p for n in paths for p in world.find_path(case.tokens[n].text).paths}
+    looked = [d for d in world.evidence.definitions if not where or d.path in where]
+    beyond = [
+        d
+        for d in looked
+        if allowed.isdisjoint({d.name, d.old_name, *d.qualified.split(".")}) and not d.by_words
+    ]
+    if beyond and beyond[0].kind is not DefinitionKind.CONSTANT:
+        return [contradicts(shown_fate(beyond[0]), (), in_diff(beyond[0].path))]
+    files = [p for p in world.evidence.changes if p not in {d.path for d in looked}]
+    if looked and not (where or set(files)) & world.evidence.unparsed and (where or not files):
+        return [holds("no other definition changed", (*covers, *names, *paths))]
+    return [unknown("the evidence does not tell what else changed")]
+
+
+def _only_group(case: Case, lows: list[str], covers: list[int]) -> list[Atom]:
+    named = [n for n, low in enumerate(lows) if low in _GROUPS]
+    if not named:
+        return []
+    fits = _GROUPS[lows[named[0]]]
+    beyond = [p for p in sorted(case.world.evidence.changes) if not fits(p)]
+    if beyond:
+        return [contradicts(f"{case.world.describe(beyond[0])}, too", (), in_diff(beyond[0]))]
+    nouns = [n for n, low in enumerate(lows) if low in _GROUP_NOUNS]
+    return [holds("no other file changed", (*covers, *named, *nouns))]
+
+
+def check_untouched(case: Case, clause: Clause) -> list[Atom]:
+    """`did not touch X`, `left X alone`, `no changes to X`."""
+    lows = [case.tokens[n].low for n in range(clause.first, min(clause.last + 3, len(case.tokens)))]
+    if clause.relation is Relation.UNTOUCHED:
+        is_said = (
+            clause.lemma in STATES
+            or any(low in UNCHANGED for low in lows)
+            or ("as" in lows and {"is", "was", "before", "it"} & set(lows))
+        )
+        if not is_said or clause.negated:
+            return []
+    states = [
+        n
+        for n in range(clause.first, min(clause.last + 3, len(case.tokens)))
+        if case.tokens[n].low in UNCHANGED | NEGATIONS | {"as", "at", "all", "way", "any"}
+    ]
+    if clause.last + 1 < len(case.tokens) and case.tokens[clause.last + 1].low == "at":
+        states.append(clause.last + 1)
+    found: list[Atom] = []
+    items = [i for i in clause.of(Role.OBJECT, Role.TARGET, Role.PLACE) if not i.modifies]
+    named = [i for i in items if case.tokens[i.at].kind in NAMES and case.tokens[i.at].kind is not Kind.QUOTE]
+    for item in items:
+        token = case.tokens[item.at]
+        covers = (item.at, *clause.verb, *states)
+        if token.kind is Kind.PATH and not (named and item.role is not Role.OBJECT):
+            found.append(_path_untouched(case, token.text, covers, token.certain))
+        elif item in named:
+            found.append(_name_untouched(case, clause, item.at, covers))
+    return found or _group_untouched(case, clause, states)
+
+
+def _path_untouched(case: Case, text: str, covers: Iterable[int], certain: bool) -> Atom:
+    world = case.world
+    match = world.find_path(text)
+    touched = [p for p in match.paths if p in world.evidence.changes and world.evidence.changes[p].is_certain]
+    touched += [p for p in match.paths if p in world.renamed]
+    is_clear = len(match.paths) == 1 or match.is_many
+    if touched and is_clear and certain:
+        shown = touched[0] if touched[0] in world.evidence.changes else world.renamed[touched[0]]
+        return contradicts(world.describe(shown), (), in_diff(shown))
+    if touched or match.unseen or not match.paths or not world.is_whole:
+        return unknown(f"nothing shows that {text} is unchanged")
+    return holds(f"{match.wanted} did not change", covers, in_tree(match.wanted))
+
+
+def _name_untouched(case: Case, clause: Clause, at: int, covers: tuple[int, ...]) -> Atom:
+    world, token = case.world, case.tokens[at]
+    place = Place(case, clause.of(Role.PLACE, Role.SOURCE))
+    known = [d for d in world.definitions(token.text) if not place or place.holds(d)]
+    sure = [d for d in known if not d.by_words and (d.body_changed or d.fate is not DefinitionFate.CHANGED)]
+    if sure and sure[0].fate is not DefinitionFate.ADDED:
+        return contradicts(shown_fate(sure[0]), (), in_diff(sure[0].path))
+    defined = world.definition_places(token.text)
+    if known or not world.are_lines_whole or not defined:
+        return unknown(f"nothing shows that `{token.text}` is unchanged")
+    if any(
+        p.path in world.evidence.changes and (p.path in world.evidence.unparsed or not is_code_path(p.path))
+        for p in defined
+    ):
+        return unknown(f"nothing shows that `{token.text}` is unchanged")
+    extra = [
+        n
+        for n in (at - 1, at + 1)
+        if 0 <= n < len(case.tokens)
+        and case.tokens[n].low in ("function", "class", "method", "constant", "helper")
+    ]
+    return holds(
+        f"`{token.text}` did not change",
+        (*covers, *place.at, *extra, *kind_words(case, at, None)),
+        in_tree(defined[0].path),
+    )
+
+
+def _group_untouched(case: Case, clause: Clause, states: list[int]) -> list[Atom]:
+    """`existing tests were not changed`, `no production code was touched`."""
+    span = range(clause.first, min(clause.last + 1, len(case.tokens)))
+    named = [n for n in span if case.tokens[n].low in _GROUPS and case.tokens[n].kind is Kind.WORD]
+    if not named or not case.world.is_whole:
+        return []
+    fits = _GROUPS[case.tokens[named[0]].low]
+    touched = [p for p in sorted(case.world.evidence.changes) if fits(p)]
+    existing = [n for n in span if case.tokens[n].low == "existing"]
+    if existing and fits is is_test_path:
+        changed = [
+            d
+            for d in case.world.evidence.definitions
+            if d.kind is DefinitionKind.TEST and d.fate is not DefinitionFate.ADDED
+        ]
+        touched = [d.path for d in changed if not d.by_words]
+        tests = {p for p in case.world.evidence.changes if fits(p)}
+        if not touched and (tests & case.world.evidence.unparsed or not all(is_code_path(p) for p in tests)):
+            return []
+    if touched:
+        return [contradicts(case.world.describe(touched[0]), (), in_diff(touched[0]))]
+    others = [n for n in span if case.tokens[n].low in _GROUP_NOUNS or case.tokens[n].low in GRAMMAR]
+    return [holds("no such file changed", (*named, *states, *existing, *others, *clause.verb))]

@@ -1,0 +1,370 @@
+"""Cuts a statement into clauses: what is said to have been done, to what, where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from segue.domain.claims.lexicon import (
+    AGENT,
+    DETERMINERS,
+    GRAMMAR,
+    KIND_NOUNS,
+    NEGATIONS,
+    PREPOSITIONS,
+    STATES,
+    USES,
+    WORK_NOUNS,
+)
+from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
+from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.verb_finder import FEW_AUX, LINKS, FoundVerb, Segment
+from segue.domain.claims.verbs import NOUNS, VERBS, Form, Relation, Sense
+from segue.domain.handoff.reading.words import word_set
+
+_ENDS = frozenset({"but", "however", "whereas", "although", "though", "yet"})
+_FILE_WORDS = word_set("file files module modules script folder directory package branch")
+_PLACES = frozenset({"place", "target", "source"})
+
+
+def clauses_of(tokens: Sequence[Token]) -> list[Clause]:
+    """The clauses of a statement, in order."""
+    found: list[Clause] = []
+    for segment, prefix in _segments(tokens):
+        found.extend(_Clauses(tokens, segment, prefix).clauses())
+    return found
+
+
+def _segments(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int, ...]]]:
+    """Parts of a statement that speak for themselves, each with the things that it is said of."""
+    outer: list[int] = []
+    inner: list[list[int]] = []
+    about: list[tuple[int, ...]] = []
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.kind is Kind.SIGN:
+            if "(" in token.text:
+                depth += 1
+                inner.append([])
+                about.append(_paths(tokens, outer)[-1:])
+                continue
+            elif depth and ")" in token.text:
+                depth -= 1
+                if rest := token.text.partition(")")[2]:
+                    outer.append(at) if not depth and rest else None
+                continue
+        (inner[-1] if depth else outer).append(at)
+    for part, prefix in ((outer, ()), *zip(inner, about, strict=True)):
+        yield from _cut(tokens, part, prefix)
+
+
+def _paths(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at for at in segment if tokens[at].kind is Kind.PATH)
+
+
+def _cut(
+    tokens: Sequence[Token], part: list[int], prefix: tuple[int, ...]
+) -> Iterator[tuple[list[int], tuple[int, ...]]]:
+    segment: list[int] = []
+    for at in part:
+        token = tokens[at]
+        is_stop = token.low in _ENDS or (
+            token.kind is Kind.SIGN
+            and (";" in token.text or token.text in ("\u2014", "\u2013", "-", "|", "--"))
+        )
+        is_colon = token.kind is Kind.SIGN and ":" in token.text
+        if (
+            is_colon
+            and any(tokens[each].kind in ENTITIES for each in segment)
+            and not _has_verb(tokens, segment)
+        ):
+            prefix = tuple(each for each in segment if tokens[each].kind in ENTITIES)
+            is_stop = True
+        elif is_stop and segment and not _has_verb(tokens, segment):
+            prefix = (*prefix, *_paths(tokens, segment))
+        elif is_colon and (tail := _last_things(tokens, segment)):
+            yield segment[: -len(tail)], prefix
+            prefix, segment = tuple(tail), []
+            continue
+        if is_stop:
+            if segment:
+                yield segment, prefix if is_colon is False else ()
+            segment = []
+        else:
+            segment.append(at)
+    if segment:
+        yield segment, prefix
+
+
+def _last_things(tokens: Sequence[Token], segment: Sequence[int]) -> list[int]:
+    """The `b.py` of "a.py: edited, b.py: deleted"."""
+    tail: list[int] = []
+    for at in reversed(segment):
+        if tokens[at].kind is Kind.SIGN and "," in tokens[at].text:
+            return list(reversed(tail))
+        if tokens[at].kind is not Kind.PATH:
+            return []
+        tail.append(at)
+    return []
+
+
+def _has_verb(tokens: Sequence[Token], segment: Sequence[int]) -> bool:
+    return any(
+        tokens[at].kind is Kind.WORD
+        and any(verb.form in (Form.PAST, Form.THIRD, Form.GERUND) for verb in VERBS.get(tokens[at].low, ()))
+        for at in segment
+    )
+
+
+class _Clauses:
+    """Makes the clauses of one segment, from its verbs."""
+
+    def __init__(self, tokens: Sequence[Token], segment: list[int], prefix: tuple[int, ...]) -> None:
+        words = Segment(tokens, segment, prefix)
+        self.tokens = tokens
+        self.segment = segment
+        self.prefix = prefix
+        self.verbs = words.verbs
+        self.low = words.low
+        self.token = words.token
+        self.is_entity = words.is_entity
+        self.back = words.back
+        self.is_start = words.is_start
+
+    def clauses(self) -> list[Clause]:
+        verbs = list(self.verbs())
+        found: list[Clause] = []
+        begins = [self._begin(found_verb, verbs[n - 1] if n else None) for n, found_verb in enumerate(verbs)]
+        for n, verb in enumerate(verbs):
+            end = begins[n + 1] if n + 1 < len(verbs) else len(self.segment)
+            found.append(self._clause(verb, begins[n], end))
+        return self._shared(found)
+
+    def _begin(self, verb: FoundVerb, last: FoundVerb | None) -> int:
+        """Where the clause of a verb begins: before its subject."""
+        floor = last.at + 1 if last else 0
+        prev = self.back(verb.at)
+        if prev < floor:
+            return floor
+        if self.is_start(prev) and not verb.passive and self.low(prev) not in AGENT:
+            return prev + 1
+        if last is None:
+            return 0
+        for n in range(prev, floor - 1, -1):
+            token = self.token(n)
+            if self.low(n) in LINKS or (token is not None and token.kind is Kind.SIGN):
+                return n + 1
+        return max(floor, prev + 1) if not verb.passive else floor
+
+    def _clause(self, verb: FoundVerb, begin: int, end: int) -> Clause:
+        subject = [n for n in range(begin, verb.at) if n not in verb.verb]
+        aux = range(self.back(verb.at) + 1, verb.at)
+        denied = any(self.low(n) in NEGATIONS for n in aux)
+        negated = denied and not verb.sense.lemma.startswith("no longer")
+        if self.low(self.back(verb.at)) == "without":
+            negated = True
+        sense = verb.sense
+        items: list[Item] = []
+        words: list[int] = []
+        foreign = False
+        if verb.passive and self._is_habit(verb, aux, end):
+            foreign = True
+        elif verb.passive or sense.lemma in ("remain", "stay"):
+            self._walk(subject, Role.OBJECT, items, words, sense)
+        elif sense.relation is Relation.HAS or sense.lemma == "no longer uses":
+            role = Role.OBJECT if sense.lemma in ("live", "reside", "sit", "exist") else Role.PLACE
+            self._walk(subject, role, items, words, sense)
+        else:
+            foreign = self._other_subject(subject, items)
+        start = Role.PLACE if sense.lemma == "noun" else Role.OBJECT
+        rest = [n for n in range(verb.at + 1, end) if n not in verb.verb]
+        after = Role.TARGET if verb.passive and sense.lemma in ("rename", "is now") else Role.TOPIC
+        self._walk(rest, after if verb.passive else start, items, words, sense)
+        if sense.lemma == "noun" and sense.relation not in (
+            Relation.RENAMED,
+            Relation.REPLACED,
+            Relation.VALUE,
+        ):
+            items = [
+                item._replace(role=Role.OBJECT)
+                if item.role in (Role.PLACE, Role.TARGET, Role.TOPIC)
+                else item
+                for item in items
+            ]
+        elif sense.lemma == "noun":
+            items = [item._replace(role=Role.OBJECT) if item.role is Role.TOPIC else item for item in items]
+        items += self._lead_places(begin)
+        bare = not items and not [at for at in words if self.tokens[at].low not in GRAMMAR]
+        role = Role.OBJECT if bare else Role.PLACE
+        items += [Item(at, role) for at in self.prefix if all(item.at != at for item in items)]
+        if sense.lemma == "make" and any(NOUNS.get(self.tokens[at].low) is Relation.CHANGED for at in words):
+            sense = Sense(Relation.CHANGED, True, "change")
+            items = [
+                item._replace(role=Role.OBJECT) if item.role in (Role.PLACE, Role.TARGET) else item
+                for item in items
+            ]
+            negated = negated or any(self.tokens[at].low == "no" for at in words)
+        if verb.passive and any(self.low(n) in ("neither", "none", "nothing") for n in subject):
+            negated = True
+        around = [self.low(n) for n in range(begin, end)]
+        return Clause(
+            relation=sense.relation,
+            strong=sense.strong,
+            lemma=sense.lemma,
+            verb=tuple(self.segment[n] for n in verb.verb),
+            items=tuple(items),
+            words=tuple(words),
+            first=self.segment[begin] if begin < len(self.segment) else self.segment[verb.at],
+            last=self.segment[min(end, len(self.segment)) - 1],
+            negated=negated,
+            foreign=foreign,
+            is_new="now" in around or "new" in around or sense.lemma in ("gain", "get", "receive"),
+        )
+
+    def _lead_places(self, begin: int) -> list[Item]:
+        """The place before a comma: "In calc.py, added ..."."""
+        if begin == 0 or self.low(0) not in ("in", "inside", "within", "under"):
+            return []
+        comma = next((n for n in range(begin) if "," in self.low(n)), 0)
+        return [Item(self.segment[n], Role.PLACE) for n in range(comma) if self.is_entity(n)]
+
+    def _is_habit(self, verb: FoundVerb, aux: range, end: int) -> bool:
+        """True for "files are written by one function": it tells what always happens."""
+        present = any(self.low(n) in ("is", "are") for n in aux) and not any(
+            self.low(n) in ("now", "been", "longer") for n in aux
+        )
+        if (
+            not present
+            or verb.sense.lemma in STATES
+            or verb.sense.lemma in ("no longer", "new", "rename", "is now")
+        ):
+            return False
+        by = any(self.low(n) == "by" for n in range(verb.at, end))
+        return by or verb.sense.relation not in (Relation.REMOVED, Relation.RENAMED, Relation.VALUE)
+
+    def _other_subject(self, subject: list[int], items: list[Item]) -> bool:
+        """True if the subject is neither who did the work nor the work itself."""
+        if not subject:
+            return False
+        last = self.token(subject[-1])
+        lead = self.low(subject[0])
+        is_apart = any(
+            self.low(n) == "," or ((t := self.token(n)) is not None and t.kind is Kind.SIGN) for n in subject
+        )
+        if lead in PREPOSITIONS and is_apart:
+            items += [
+                Item(self.segment[n], Role.PLACE)
+                for n in subject
+                if self.is_entity(n) and lead in ("in", "inside", "within", "under", "on")
+            ]
+            return False
+        if last is not None and last.kind is Kind.SIGN:
+            return False
+        for n in subject:
+            low = self.low(n)
+            if self.is_entity(n):
+                return True
+            known = low in GRAMMAR or low in AGENT or low in WORK_NOUNS or low in FEW_AUX or not low.isalpha()
+            if not known and low not in LINKS:
+                return True
+        return False
+
+    def _walk(
+        self, positions: Sequence[int], role: Role, items: list[Item], words: list[int], sense: Sense
+    ) -> None:
+        """Gives every thing its role by the prepositions before it."""
+        for n in positions:
+            token = self.token(n)
+            assert token is not None
+            low = self.low(n)
+            if low == "as" and "well" in (self.low(n - 1), self.low(n + 1)):
+                continue  # `as well as` is a long `and`
+            if low in PREPOSITIONS and token.kind is Kind.WORD:
+                role = self._role_after(n, low, role, sense)
+                continue
+            if role in _PLACES and self._begins_object(n, items, role):
+                role = Role.OBJECT
+            if token.kind in ENTITIES or token.kind in (Kind.NUMBER, Kind.RANGE):
+                items.append(Item(self.segment[n], role, self._modifies(n)))
+            elif role is Role.OBJECT and token.kind is Kind.WORD:
+                words.append(self.segment[n])
+            elif token.kind is Kind.SIGN and ":" in token.text and role is Role.TOPIC:
+                role = Role.OBJECT
+            elif token.text in ("->", "\u2192", "=>") and role is not Role.SUB:
+                role = Role.TARGET
+
+    def _begins_object(self, n: int, items: list[Item], role: Role) -> bool:
+        """True for the `b` and the `a test` of "added `a` to x.py, `b` and a test"."""
+        token = self.token(n)
+        is_thing = token is not None and (token.kind is Kind.NAME or token.low in DETERMINERS)
+        return is_thing and self._is_next(n) and self._last_is_path(items, role)
+
+    def _is_next(self, n: int) -> bool:
+        """True behind a comma or `and`."""
+        before = self.token(n - 1)
+        return before is not None and (before.low in LINKS or "," in before.text)
+
+    def _last_is_path(self, items: list[Item], role: Role) -> bool:
+        return bool(items) and items[-1].role is role and self.tokens[items[-1].at].kind is Kind.PATH
+
+    def _role_after(self, n: int, low: str, role: Role, sense: Sense) -> Role:  # noqa: PLR0911 (one way out for each finding)
+        if role is Role.SUB:
+            return role
+        found = Role(PREPOSITIONS[low])
+        nxt = self.token(n + 1)
+        if low == "to" and nxt is not None and nxt.kind is Kind.WORD and self._is_infinitive(n + 1):
+            return Role.SUB
+        if low == "of" and role is Role.OBJECT and sense.relation is Relation.CHANGED:
+            return Role.OBJECT
+        if low == "of" and self.low(n - 1) == "out":
+            return Role.SOURCE
+        if (
+            low == "of"
+            and role is Role.OBJECT
+            and self.low(n - 1) in USES | {"all", "most", "both", "version", "value"}
+        ):
+            return Role.OBJECT
+        if found is Role.WITH and sense.relation is Relation.REPLACED and low in ("with", "by"):
+            return Role.TARGET
+        if low == "as" and sense.relation is Relation.RENAMED:
+            return Role.TARGET
+        if (
+            found is Role.TOPIC
+            and low == "for"
+            and sense.lemma in ("swap", "swap_out", "exchange", "trade", "substitute")
+        ):
+            return Role.TARGET
+        return found
+
+    def _is_infinitive(self, n: int) -> bool:
+        low = self.low(n)
+        if low in DETERMINERS or low in GRAMMAR or low in APPOSITIONS or low == "use":
+            return low == "use"
+        return not self.is_entity(n) and not (self.is_entity(n + 1) and low in KIND_NOUNS)
+
+    def _modifies(self, n: int) -> bool:
+        after = self.token(n + 1)
+        if after is None or after.kind is not Kind.WORD or after.value is not None:
+            return False
+        low, token = after.low, self.token(n)
+        is_path = token is not None and token.kind is Kind.PATH
+        if low in PREPOSITIONS or low in LINKS or low in GRAMMAR or low in FEW_AUX:
+            return False
+        if low in APPOSITIONS:
+            return is_path and low not in _FILE_WORDS
+        return low not in VERBS and low not in STATES and low not in AGENT
+
+    def _shared(self, found: list[Clause]) -> list[Clause]:
+        """Gives verbs without an object that of their neighbour: "renamed and moved `a`"."""
+        for n in range(len(found) - 2, -1, -1):
+            clause, nxt = found[n], found[n + 1]
+            between = [self.tokens[at].low for at in range(max(clause.verb) + 1, min(nxt.verb))]
+            is_list = all(low in LINKS or low in FEW_AUX or low == "," for low in between)
+            if not clause.items and not clause.words and nxt.relation is not Relation.RAN and is_list:
+                found[n] = replace(clause, items=nxt.items, words=nxt.words)
+        for n in range(1, len(found)):
+            clause = found[n]
+            if not clause.items and any(self.tokens[at].low in ("it", "them", "both") for at in clause.words):
+                objects = tuple(item for item in found[n - 1].items if item.role is Role.OBJECT)
+                found[n] = replace(clause, items=objects)
+        return found

@@ -1,0 +1,113 @@
+"""The two places that matter most: what restrains a refutation, and what grants a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from segue.domain.claims.atoms import Atom, Reading, Status, unknown
+from segue.domain.claims.ledger import Entry, Pointer, Statement, Verdict
+from segue.domain.claims.lexicon import COUNT_NOUNS, GRAMMAR, NEGATIONS, PREPOSITIONS
+from segue.domain.claims.linking import core_of
+from segue.domain.claims.relations import Clause, Role
+from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.verbs import Relation
+from segue.domain.handoff.reading.words import word_set
+
+_FEW = 3
+_QUANTIFIERS = word_set("all only every both each none any whole entire full solely")
+
+
+def soften(
+    clause: Clause, atom: Atom, tokens: Sequence[Token], taken_back: Collection[str], went: Collection[int]
+) -> Atom:
+    """Lifts a refutation: what is said to have come went again later in the same text."""
+    if atom.status is not Status.CONTRADICTS or clause.relation not in _COMES:
+        return atom
+    if clause.items and all(item.at in went for item in clause.items):
+        return unknown(f"{atom.reason}, and the statement says that it went")
+    named = {core_of(tokens[item.at].text) for item in clause.of(Role.OBJECT)}
+    is_taken_back = clause.relation is not Relation.CHANGED and bool(named & set(taken_back))
+    return unknown(f"{atom.reason}, but the text says that it went again") if is_taken_back else atom
+
+
+_COMES = (Relation.CREATED, Relation.ADDED, Relation.EXTRACTED, Relation.CHANGED)
+
+
+def decide(reading: Reading, atoms: Sequence[Atom]) -> Entry:
+    """The verdict on a statement. A tick needs every word of it covered by an atom that holds."""
+    statement = reading.statement
+    if wrong := [atom for atom in atoms if atom.status is Status.CONTRADICTS]:
+        return Entry(
+            statement=statement, verdict=Verdict.REFUTED, reason=wrong[0].reason, evidence=_pointers(wrong)
+        )
+    right = [atom for atom in atoms if atom.status is Status.HOLDS]
+    partial = [atom for atom in atoms if atom.status is Status.BY_WORDS]
+    covered = {at for atom in right for at in atom.covers}
+    rest = rest_of(reading, covered)
+    if right and not rest and not partial:
+        return Entry(
+            statement=statement, verdict=Verdict.CONFIRMED, reason=_joined(right), evidence=_pointers(right)
+        )
+    if right or partial:
+        found = [*right, *partial]
+        return Entry(
+            statement=statement, verdict=Verdict.PARTLY, reason=_joined(found), rest=rest or _whole(reading),
+            evidence=_pointers(found),
+        )  # fmt: skip
+    reason = next((atom.reason for atom in atoms), "nothing that was measured tells of it")
+    return Entry(statement=statement, verdict=Verdict.UNVERIFIABLE, reason=reason)
+
+
+def rest_of(reading: Reading, covered: Collection[int]) -> tuple[str, ...]:
+    """The words that nothing covers, neighbours together."""
+    found: list[tuple[int, int]] = []
+    last = -2
+    text = reading.statement.text
+    for at, token in enumerate(reading.tokens):
+        is_count = (
+            token.value is not None
+            and at + 1 < len(reading.tokens)
+            and reading.tokens[at + 1].low in COUNT_NOUNS
+        )
+        if token.start >= len(text) or at in covered or not (is_count or needs_cover(token)):
+            continue
+        if found and last == at - 1:
+            found[-1] = (found[-1][0], token.end)
+        else:
+            found.append((token.start, token.end))
+        last = at
+    return tuple(text[start:end] for start, end in found)
+
+
+def needs_cover(token: Token) -> bool:
+    """True for every word, entity, number and quantifier; false for signs and words of grammar."""
+    if token.kind is Kind.SIGN:
+        return False
+    if token.kind in ENTITIES or token.kind in (Kind.NUMBER, Kind.RANGE):
+        return True
+    if (
+        token.low in NEGATIONS
+        or token.low in _QUANTIFIERS
+        or (token.value is not None and token.low not in ("one", "single"))
+    ):
+        return True
+    return token.low not in GRAMMAR and token.low not in PREPOSITIONS
+
+
+def _whole(reading: Reading) -> tuple[str, ...]:
+    return (reading.statement.text,)
+
+
+def _joined(atoms: Sequence[Atom]) -> str:
+    reasons = list(dict.fromkeys(atom.reason for atom in atoms))
+    more = len(reasons) - _FEW
+    return "; ".join(reasons[:_FEW]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _pointers(atoms: Sequence[Atom]) -> tuple[Pointer, ...]:
+    return tuple(dict.fromkeys(pointer for atom in atoms for pointer in atom.evidence))
+
+
+def no_claim(statement: Statement, reason: str) -> Entry:
+    """A statement that claims nothing."""
+    return Entry(statement=statement, verdict=None, reason=reason)

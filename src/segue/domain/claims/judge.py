@@ -1,0 +1,342 @@
+"""Judges one statement: reads it, checks every part of it, decides."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from segue.domain.claims.atoms import Atom, Case, Reading, Status, contradicts, holds, in_tree, unknown
+from segue.domain.claims.check_commands import judge_exit
+from segue.domain.claims.check_commits import check_commits
+from segue.domain.claims.check_counts import check_counts
+from segue.domain.claims.check_definitions import NAMES, check_name, covered
+from segue.domain.claims.check_files import check_path, check_rename, cover, place_atoms, says_kept
+from segue.domain.claims.check_moves import check_extracted, check_renamed, check_replaced
+from segue.domain.claims.check_presence import check_has
+from segue.domain.claims.check_runs import check_runs
+from segue.domain.claims.check_sets import check_only, check_untouched
+from segue.domain.claims.check_tests import check_tests
+from segue.domain.claims.check_uses import check_not_used, check_unused
+from segue.domain.claims.check_values import check_dependency_words, check_value
+from segue.domain.claims.clauses import clauses_of
+from segue.domain.claims.decide import decide, needs_cover, no_claim, soften
+from segue.domain.claims.gate import gate
+from segue.domain.claims.implied import implied_clauses, inherited_clauses
+from segue.domain.claims.ledger import Entry, Pointer, PointerKind, Statement
+from segue.domain.claims.lexicon import DETERMINERS, FINE, NEGATIONS, NEW
+from segue.domain.claims.linking import World
+from segue.domain.claims.relations import Clause, Item, Role
+from segue.domain.claims.runs import same_runs, shown, tells
+from segue.domain.claims.tokens import ENTITIES, MOST_TOKENS, Kind, Token, tokens_of
+from segue.domain.claims.verbs import VAGUE, Relation
+from segue.domain.handoff.reading.words import word_set
+
+_GENERIC = word_set("repo repository project codebase root tree top folder directory package src source")
+
+
+def read(statement: Statement, world: World) -> Reading:
+    """The tokens and clauses of a statement, with those that it inherits."""
+    if statement.path is not None or statement.is_outcome or statement.not_claim:
+        return Reading(statement=statement, tokens=[])
+    tokens = tokens_of(statement.text, world)
+    if len(tokens) > MOST_TOKENS:
+        return Reading(statement=statement, tokens=[])
+    tokens = _with_dependencies(tokens, world)
+    clauses = clauses_of(tokens)
+    if implied := implied_clauses(statement, tokens, clauses):
+        clauses = implied
+    else:
+        clauses += inherited_clauses(statement, tokens, clauses)
+    clauses = [_as_place(tokens, clause) for clause in clauses]
+    return Reading(statement=statement, tokens=tokens, clauses=_below(statement, tokens, clauses, world))
+
+
+def _with_dependencies(tokens: list[Token], world: World) -> list[Token]:
+    """A linter or a path that is a dependency is meant as one, where nothing ran."""
+    if any(t.low in FINE or t.low in ("ran", "run", "exit", "exits", "exited") for t in tokens):
+        return tokens
+    return [
+        t._replace(kind=Kind.NAME)
+        if t.kind in (Kind.COMMAND, Kind.PATH) and " " not in t.text and world.is_dependency(t.text)
+        else t
+        for t in tokens
+    ]
+
+
+def _below(statement: Statement, tokens: list[Token], clauses: list[Clause], world: World) -> list[Clause]:
+    """Clauses that name no place take that of the item above them."""
+    own = any(t.kind is Kind.PATH for t in tokens)
+    if not statement.places or own:
+        return clauses
+    above = [
+        t
+        for words in statement.places
+        for t in tokens_of(words[:300], world)
+        if t.kind is Kind.PATH and t.certain
+    ][-1:]
+    end = len(statement.text)
+    first = len(tokens)
+    tokens.extend(t._replace(start=end, end=end) for t in above)
+    extra = tuple(Item(first + n, Role.PLACE) for n in range(len(above)))
+    return [replace(c, items=(*c.items, *extra)) for c in clauses]
+
+
+def _as_place(tokens: Sequence[Token], clause: Clause) -> Clause:
+    """A file that only describes another thing is its place: "README.md section"."""
+    if not any(item.modifies and tokens[item.at].kind is Kind.PATH for item in clause.items):
+        return clause
+    items = tuple(
+        item._replace(role=Role.PLACE, modifies=False)
+        if item.modifies and tokens[item.at].kind is Kind.PATH and item.role is Role.OBJECT
+        else item
+        for item in clause.items
+    )
+    return replace(clause, items=items)
+
+
+def judge(case: Case, taken_back: Collection[str] = ()) -> Entry:
+    """The verdict on one statement."""
+    statement = case.reading.statement
+    if statement.not_claim:
+        return no_claim(statement, statement.not_claim)
+    if (typed := _typed(case)) is not None:
+        return decide(Reading(statement=statement, tokens=[]), [typed])
+    if reason := gate(case.tokens, case.reading.clauses):
+        return no_claim(statement, reason)
+    only_names = all(t.kind in ENTITIES or not needs_cover(t) for t in case.tokens)
+    if only_names and not case.reading.clauses and not any(t.kind is Kind.COMMIT for t in case.tokens):
+        return no_claim(statement, "it only names something")
+    sets = check_only(case) or check_not_used(case)
+    atoms = [*sets, *check_runs(case), *check_commits(case)]
+    clauses = case.reading.clauses if not sets or sets[0].status is Status.UNKNOWN else _deeds(case)
+    found = [(clause, atom) for clause in clauses for atom in _check(case, clause)]
+    held = [atom for clause, atom in found if clause.relation in _WENT and atom.status is Status.HOLDS]
+    went = {at for atom in held for at in atom.covers}
+    atoms += [soften(clause, atom, case.tokens, taken_back, went) for clause, atom in found]
+    return decide(case.reading, atoms)
+
+
+_WENT = (Relation.REMOVED, Relation.RENAMED, Relation.EXTRACTED)
+
+
+def _deeds(case: Case) -> list[Clause]:
+    """The clauses beside what a set says: "changed a.py only" still says that it changed."""
+    denied = any(token.low in NEGATIONS or token.value == 0 for token in case.tokens)
+    return (
+        []
+        if denied
+        else [c for c in case.reading.clauses if c.relation is not Relation.UNTOUCHED and not c.negated]
+    )
+
+
+def _typed(case: Case) -> Atom | None:  # noqa: PLR0911 (one way out for each finding)
+    """The check of a typed entry; none for a sentence."""
+    statement, world = case.reading.statement, case.world
+    if statement.is_outcome:
+        return _outcome(case)
+    if statement.path is not None:
+        if statement.old_path is not None:
+            return check_rename(world, statement.old_path, statement.path)
+        path = statement.path
+        if not world.find_path(path).paths and ((tokens := tokens_of(path, world)) and len(tokens) > 1):
+            path = tokens[0].text if tokens[0].kind is Kind.PATH and tokens[1].kind is Kind.SIGN else path
+        return check_path(world, path, statement.relation or Relation.CHANGED, statement.lines)
+    if statement.command is not None and statement.text.strip("`$ ") == statement.command.strip("`$ "):
+        if statement.exit_code is not None:
+            return judge_exit(case, statement.command, statement.exit_code, [])
+        _, logged, around = same_runs(world.evidence, statement.command)
+        if logged or around:
+            return holds(f"the log of the agent shows {shown(statement.command)}", ())
+        atom = judge_exit(case, statement.command, -1, [])
+        return atom if "was not run" in atom.reason else unknown(f"no log shows {shown(statement.command)}")
+    return None
+
+
+def _outcome(case: Case) -> Atom:
+    """`completed`: every check passes, and something was done."""
+    checks = case.world.evidence.checks
+    failed = [run for run in checks if tells(run) and run.exit_code != 0]
+    if failed:
+        pointer = Pointer(kind=PointerKind.CHECK, check=failed[0].command)
+        return contradicts(
+            f"{shown(failed[0].command)} ended with {failed[0].exit_code}, when Segue ran it", (), pointer
+        )
+    silent = [run for run in checks if not tells(run)]
+    if silent:
+        return unknown(f"the check {shown(silent[0].command)} {silent[0].fault or 'could not be run'}")
+    if not checks:
+        return unknown("the step has no checks")
+    if len(checks) == 1:
+        return holds("the only check passed when Segue ran it", ())
+    return holds(f"all {len(checks)} checks passed when Segue ran them", ())
+
+
+def _check(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way out for each finding)
+    """Everything that one clause says."""
+    if clause.relation in (Relation.RAN, Relation.RESULT):
+        return []
+    if clause.foreign:
+        return _foreign(case, clause)
+    if clause.relation is Relation.UNTOUCHED:
+        return check_untouched(case, clause)
+    if clause.negated:
+        return _negated(case, clause)
+    if unused := check_unused(case, clause):
+        return unused
+    if clause.relation is Relation.UNUSED:
+        return []
+    atoms = _by_relation(case, clause)
+    atoms += check_counts(case, clause)
+    atoms = _with_new(case, clause, atoms)
+    return atoms + place_atoms(case, clause, covered(atoms))
+
+
+_COMES = (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.EXTRACTED)
+
+
+def _with_new(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
+    """What came is new: the word needs no other proof."""
+    new = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in NEW]
+    if clause.relation not in _COMES or not new:
+        return atoms
+    return [cover(atom, (*atom.covers, *new)) if atom.status is Status.HOLDS else atom for atom in atoms]
+
+
+def _foreign(case: Case, clause: Clause) -> list[Atom]:
+    """What somebody else does is not a deed; but a thing that exists nowhere does nothing."""
+    for item in clause.items[:1] if clause.is_new else ():
+        token = case.tokens[item.at]
+        if token.kind is Kind.NAME and token.certain and case.world.is_nowhere(token.text):
+            return [contradicts(f"`{token.text}` is in no file after the step", (), in_tree())]
+    return []
+
+
+def _negated(case: Case, clause: Clause) -> list[Atom]:
+    """`did not change X`, `X was not removed`."""
+    if clause.relation in (Relation.CHANGED, Relation.VALUE, Relation.HAS):
+        return check_untouched(case, clause) if clause.strong else []
+    positive = [atom for atom in _by_relation(case, clause) if atom.status is Status.HOLDS]
+    if positive:
+        return [contradicts(positive[0].reason, (), *positive[0].evidence)]
+    return []
+
+
+def _by_relation(case: Case, clause: Clause) -> list[Atom]:
+    match clause.relation:
+        case Relation.RENAMED:
+            return check_renamed(case, clause)
+        case Relation.EXTRACTED:
+            return check_extracted(case, clause)
+        case Relation.REPLACED:
+            return check_replaced(case, clause)
+        case Relation.VALUE:
+            return check_value(case, clause)
+        case Relation.HAS:
+            return [*check_has(case, clause), *check_tests(case, clause), *_new_files(case, clause)]
+        case _:
+            return _objects(case, clause)
+
+
+def _new_files(case: Case, clause: Clause) -> list[Atom]:
+    """`we now have a new file, a.py`."""
+    files = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH and not i.modifies]
+    relation = Relation.CREATED if any(case.tokens[n].low in NEW for n in clause.words) else Relation.HAS
+    denied = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in NEGATIONS]
+    if denied:
+        relation = Relation.REMOVED  # `we do without a.py now`
+    found = []
+    for item in files:
+        atom = check_path(case.world, case.tokens[item.at].text, relation)
+        if atom.status is Status.CONTRADICTS and not case.tokens[item.at].certain:
+            atom = unknown(atom.reason)
+        found.append(
+            cover(atom, (item.at, *clause.verb, *denied))
+            if atom.status is Status.HOLDS and (relation is Relation.CREATED or not clause.is_new)
+            else atom
+        )
+    return found
+
+
+def _objects(case: Case, clause: Clause) -> list[Atom]:
+    """The files and names that are said to have come, gone or changed."""
+    values = [i for i in clause.of(Role.TARGET) if case.tokens[i.at].kind in (Kind.NUMBER, Kind.VERSION)]
+    if (
+        clause.relation is Relation.CHANGED
+        and clause.strong
+        and values
+        and clause.of(Role.OBJECT, Role.SOURCE)
+    ):
+        return check_value(case, clause)
+    atoms: list[Atom] = [*check_tests(case, clause), *check_dependency_words(case, clause)]
+    folders = [i for i in clause.of(Role.PLACE) if _quantifiers(case, i)]
+    for item in (*clause.of(Role.OBJECT), *folders):
+        token = case.tokens[item.at]
+        if token.kind is Kind.PATH and not item.modifies:
+            atoms.append(_file(case, clause, item))
+        elif token.kind in NAMES:
+            atoms.append(check_name(case, clause, item))
+    return atoms
+
+
+def _is_loose(case: Case, token: Token) -> bool:
+    """True for a plain word that only files in folders have as their name: it may mean something else."""
+    is_word = not token.is_code and "/" not in token.text and "." not in token.text
+    return is_word and all("/" in path for path in case.world.find_path(token.text).paths)
+
+
+def _file(case: Case, clause: Clause, item: Item) -> Atom:
+    token = case.tokens[item.at]
+    relation = clause.relation
+    if relation is Relation.ADDED and any(
+        case.tokens[n].low in NEW for n in range(max(clause.first, item.at - 4), item.at)
+    ):
+        relation = Relation.CREATED
+    if relation in (Relation.CREATED, Relation.REMOVED) and _is_only_listed(case, clause, item):
+        return unknown(f"{token.text} is listed somewhere")
+    atom = check_path(case.world, token.text, relation)
+    every = _quantifiers(case, item)
+    if every and relation is Relation.CHANGED and (idle := _unchanged_in(case, token)):
+        atom = contradicts(f"{idle} did not change", (), in_tree(idle))
+    refutes = clause.lemma not in VAGUE or atom.reason.startswith("there is no")
+    refutes = refutes and not _is_loose(case, token)
+    if atom.reason.endswith("was deleted") and not says_kept(clause):
+        refutes = False
+    if atom.status is Status.CONTRADICTS and not (token.certain and refutes):
+        atom = unknown(atom.reason)
+    verb = clause.verb if clause.strong else ()
+    return cover(atom, (item.at, *verb, *every)) if atom.status is Status.HOLDS else atom
+
+
+def _quantifiers(case: Case, item: Item) -> list[int]:
+    """The `all` of "all files under docs/"."""
+    near = range(max(0, item.at - 4), item.at)
+    is_many = case.world.find_path(case.tokens[item.at].text).is_many
+    return [n for n in near if case.tokens[n].low in ("all", "every", "each")] if is_many else []
+
+
+def _unchanged_in(case: Case, token: Token) -> str | None:
+    world = case.world
+    after = world.evidence.after or frozenset()
+    paths = world.find_path(token.text).paths
+    return (
+        next((p for p in paths if p in after and world.change(p) is None), None) if world.is_whole else None
+    )
+
+
+def _is_only_listed(case: Case, clause: Clause, item: Item) -> bool:
+    """True for "added a.py to the allow list": the file itself did not come."""
+    roles = [Role.TARGET, Role.SOURCE] if clause.relation is Relation.CREATED else [Role.SOURCE, Role.TARGET]
+    preposition = {"to", "into"} if clause.relation is Relation.CREATED else {"from"}
+    ahead = range(item.at + 1, clause.last + 1)
+    at = next((n for n in ahead if case.tokens[n].low in preposition), None)
+    if at is None or any(
+        other.at > at
+        for other in clause.of(*roles)
+        if case.tokens[other.at].kind is Kind.PATH and case.tokens[other.at].text.endswith("/")
+    ):
+        return False
+    behind = [t for t in case.tokens[at + 1 : clause.last + 1] if t.kind is Kind.WORD]
+    is_thing = bool(behind) and (
+        behind[0].low in DETERMINERS or behind[0].text[:1].isupper() or "from" in preposition
+    )
+    return is_thing and not _GENERIC & {t.low for t in behind}

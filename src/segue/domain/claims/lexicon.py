@@ -1,0 +1,166 @@
+"""Closed lists of words: grammar, quantities, modality, things that are counted. Data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from segue.domain.handoff.reading.words import word_set
+
+_T = TypeVar("_T")
+
+
+def by_word(table: Mapping[_T, str]) -> dict[str, _T]:
+    """A table of values, each with the words that have it, turned round: word -> value."""
+    return {word: value for value, words in table.items() for word in words.split()}
+
+
+GRAMMAR = word_set(
+    "a an the this that these those it its it's they them their there here i we i've we've i'd my our "
+    "us me is are was were be been being am has have had having do does did done get gets got gotten "
+    "and or as at by for from in inside into of on onto to within with under via per which who also now "
+    "then so too just successfully finally currently still again already file files module modules "
+    "script scripts folder folders directory directories repo repository codebase code named called 's "
+    "s following respectively i.e e.g etc above below both-of thus hence first second next-to up out "
+    "off over away down back along entry entries item one change changes commit step patch work pr "
+    "session branch ok okay done yes well please verified confirmed checked double-checked ensured made "
+    "sure project source tree path paths name"
+)
+"""Words that state nothing that would have to be checked."""
+AGENT = word_set("i we i've we've i'd i'll it this which they agent")
+"""Subjects that mean who did the work, or the work itself."""
+WORK_NOUNS = word_set("change commit step patch pr session branch diff work update refactor iteration task")
+ADVERBS = word_set(
+    "also now then newly just successfully finally already recently additionally further simply "
+    "explicitly directly only still again therefore thus hence quickly manually carefully fully "
+    "completely entirely properly correctly cleanly subsequently effectively currently later again so "
+    "have has had having been being be is are was were got get gets not never n't did do does to"
+)
+BE = word_set("is are was were be been being got get gets gotten isn't aren't wasn't weren't 're 's")
+DETERMINERS = word_set("a an the this that these those my our its their any each every some no all his your")
+NEGATIONS = word_set(
+    "not no never none nothing neither nor without cannot nobody didn't don't doesn't wasn't weren't "
+    "isn't aren't hasn't haven't hadn't won't can't couldn't nowhere"
+)
+PREPOSITIONS: dict[str, str] = by_word(
+    {
+        "place": "in inside within under at on across throughout below",
+        "target": "to into onto",
+        "source": "from off",
+        "topic": (
+            "for about of covering against around regarding exercising via through between "
+            "testing asserting checking towards like than per over"
+        ),
+        "with": "with by using as instead",
+        "sub": (
+            "because since so which who where when while if unless until after before whose "
+            "whenever whether how why what rather once although though due during that"
+        ),
+    }
+)
+"""Word -> the role of what follows it."""
+COUNT_NOUNS: dict[str, str] = by_word(
+    {
+        "files": "file files modules",
+        "lines": "line lines loc insertion insertions deletion deletions",
+        "tests": "test tests testcases spec specs",
+        "functions": "function functions helpers helper",
+        "methods": "method methods",
+        "classes": "class classes",
+        "commits": "commit commits",
+        "dependencies": "dependency dependencies package packages",
+        "passed": "passed passing pass passes green",
+        "failed": "failed failing fail fails failure failures red",
+        "skipped": "skipped skips skip xfailed",
+        "collected": "collected",
+        "constants": "constants constant",
+        "errors": "error errors",
+        "warnings": "warning warnings",
+        "types": "types interfaces structs enums",
+    }
+)
+"""Noun -> what is counted."""
+NUMBER_WORDS: dict[str, int] = by_word(
+    {
+        0: "zero no none neither",
+        1: "one single",
+        2: "two couple pair both",
+        3: "three",
+        4: "four",
+        5: "five",
+        6: "six",
+        7: "seven",
+        8: "eight",
+        9: "nine",
+        10: "ten",
+        11: "eleven",
+        12: "twelve dozen",
+        13: "thirteen",
+        15: "fifteen",
+        20: "twenty",
+    }
+)
+ABOUT = word_set("about around roughly approximately approx ~ some nearly almost circa over under ca c")
+_KIND_NOUNS: dict[str, str] = by_word(
+    {
+        "function method test": "function functions",
+        "function method": "func helper method fixture funcs helpers methods fixtures",
+        "class type": (
+            "class dataclass type interface struct enum exception types interfaces structs enums "
+            "exceptions classes"
+        ),
+        "test": "test tests",
+        "constant": "constant variable setting constants variables settings",
+        "function": "utility hook utilitys hooks",
+        "class function": "component decorator components decorators",
+        "class function method": "wrapper wrappers",
+    }
+)
+KIND_NOUNS: dict[str, frozenset[str]] = {noun: word_set(kinds) for noun, kinds in _KIND_NOUNS.items()}
+"""Noun -> kinds of definitions that it fits."""
+FINE = word_set(
+    "pass passes passed passing green succeed succeeds succeeded successful successfully ok clean "
+    "cleanly succeeding ✅ ✓ ✔"
+)
+BAD = word_set("fail fails failed failing red broken break breaks broke crash crashes errors flaky")
+ONLY = word_set("only solely exclusively purely limited confined restricted sole")
+EXCEPT = word_set("besides outside than apart except aside beyond excluding but save")
+"""With a word that denies: what comes behind is all that there is."""
+NEW = word_set("new newly brand-new")
+OTHERS = word_set("other else others elsewhere further additional rest remaining another")
+USES = word_set(
+    "use uses usage usages reference references call calls occurrence occurrences mention mentions "
+    "import imports caller callers instance instances trace traces"
+)
+UNCHANGED = word_set(
+    "untouched unchanged unmodified intact alone as-is unaltered unaffected as_is same identical unedited"
+)
+STATES: dict[str, str] = by_word(
+    {
+        "removed": "gone deleted",
+        "untouched": "untouched unchanged unmodified intact as-is unaltered unaffected unedited",
+        "created": "new",
+        "unused": "unused",
+    }
+)
+"""Adjective after a form of `be`, or in a status cell -> relation."""
+TOOLS: dict[str, str] = by_word(
+    {
+        "lint": "lint linter linting linters",
+        "ruff": "ruff",
+        "eslint": "eslint",
+        "flake8": "flake8",
+        "pylint": "pylint",
+        "clippy": "clippy",
+        "golangci-lint": "golangci-lint",
+        "mypy": "mypy",
+        "pyright": "pyright",
+        "tsc": "tsc",
+        "types": "typecheck type-check typechecking typing type-checks typechecker",
+        "build": "build compile compiles builds compilation",
+        "black": "black",
+        "prettier": "prettier",
+        "format": "formatting formatter",
+    }
+)
+"""Word -> the purpose or the program of a check."""

@@ -1,0 +1,314 @@
+"""Finds the verbs of a segment: words that tell of a deed, and what stands for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from segue.domain.claims.lexicon import (
+    ADVERBS,
+    AGENT,
+    BE,
+    DETERMINERS,
+    KIND_NOUNS,
+    NEGATIONS,
+    PREPOSITIONS,
+    STATES,
+    WORK_NOUNS,
+)
+from segue.domain.claims.relations import APPOSITIONS
+from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.verbs import NOUNS, VERBS, Form, Relation, Sense
+from segue.domain.handoff.reading.words import word_set
+
+LINKS = frozenset({"and", "or", "plus", "then", "&", "+"})
+_HOLDERS = frozenset(
+    {"left", "remain", "remains", "remained", "stay", "stays", "stayed", "kept", "now", "keeps"}
+)
+FEW_AUX = ADVERBS | NEGATIONS | BE | frozenset({"'ve", "'s", "longer", "all", "both", "each"})
+
+
+_NEW_THINGS = frozenset(KIND_NOUNS) | word_set(
+    "file files module modules script scripts dependency dependencies package packages line lines in spec "
+    "specs : unit regression helper folder"
+)
+
+
+_STAYS = frozenset({"exist", "live", "reside", "sit"})
+
+
+class FoundVerb(NamedTuple):
+    """A verb in a segment."""
+
+    at: int
+    """Its position in the segment."""
+    verb: tuple[int, ...]
+    """Positions of its words."""
+    sense: Sense
+    form: Form
+    passive: bool
+
+
+class Segment:
+    """One segment, read from left to right."""
+
+    def __init__(self, tokens: Sequence[Token], segment: list[int], prefix: tuple[int, ...]) -> None:
+        self.tokens = tokens
+        self.segment = segment
+        self.prefix = prefix
+
+    def low(self, k: int) -> str:
+        """The word at a position; empty beyond the ends, and for things in code marks."""
+        if not 0 <= k < len(self.segment):
+            return ""
+        token = self.tokens[self.segment[k]]
+        return "" if token.kind in ENTITIES else token.low
+
+    def token(self, k: int) -> Token | None:
+        return self.tokens[self.segment[k]] if 0 <= k < len(self.segment) else None
+
+    def is_entity(self, k: int) -> bool:
+        token = self.token(k)
+        return token is not None and token.kind in ENTITIES
+
+    def verbs(self) -> Iterator[FoundVerb]:
+        found = list(self._all_verbs())
+        if found and found[0].form is not Form.THIRD:
+            yield from found
+            return
+        yield from (new for new in self._news() if not found or new.at < found[0].at)
+        yield from found
+
+    def _news(self) -> Iterator[FoundVerb]:
+        """`New test: X`, `2 new tests in X`, `X is a new dependency`: without any verb."""
+        k = next((n for n in range(len(self.segment)) if self.low(n) == "new"), None)
+        if k is None or k + 1 >= len(self.segment):
+            return
+        if not self.is_entity(k + 1) and self.low(k + 1) not in _NEW_THINGS:
+            return  # the new value of something is not a new thing
+        passive = (
+            any(self.is_entity(n) for n in range(k))
+            and self.low(k - 1) in ("a", "an", "the")
+            and self.low(k - 2) in BE
+        )
+        yield FoundVerb(
+            k, (k,), Sense(Relation.CREATED, True, "new"), Form.PAST if passive else Form.BASE, passive
+        )
+
+    def _all_verbs(self) -> Iterator[FoundVerb]:
+        k = 0
+        while k < len(self.segment):
+            found = self._verb_at(k) or self._noun_at(k) or self._state_at(k)
+            if found is None:
+                k += 1
+                continue
+            yield found
+            together = found.verb[-1] - found.verb[0] == len(found.verb) - 1
+            k = found.verb[-1] + 1 if together else k + 1
+
+    def _verb_at(self, k: int) -> FoundVerb | None:
+        token = self.token(k)
+        if token is None or token.kind is not Kind.WORD:
+            return None
+        for verb in VERBS.get(token.low, ()):
+            positions = self._particles(k, verb.particles)
+            if positions is None or not self._acts(k, verb.form, verb.sense):
+                continue
+            passive = self._is_passive(k, verb.form)
+            return FoundVerb(k, positions, verb.sense, verb.form, passive)
+        return None
+
+    def _particles(self, k: int, particles: tuple[str, ...]) -> tuple[int, ...] | None:
+        if not particles:
+            return (k,)
+        ahead = tuple(self.low(k + 1 + n) for n in range(len(particles)))
+        if ahead == particles:
+            return tuple(range(k, k + 1 + len(particles)))
+        if len(particles) == 1:
+            for n in range(k + 2, min(k + 8, len(self.segment))):
+                if self.low(n) == particles[0] and self._is_after_thing(n):
+                    return (k, n)
+        return None
+
+    def _is_after_thing(self, n: int) -> bool:
+        """True for the `out` of "ripped `foo` out"."""
+        after = self.low(n + 1)
+        is_end = (
+            n + 1 >= len(self.segment) or after in ("of", "from", "and", "into", "") or not after.isalpha()
+        )
+        return (
+            is_end and (self.is_entity(n - 1) or self.low(n - 1) in APPOSITIONS) and not self.is_entity(n + 1)
+        )
+
+    def _acts(self, k: int, form: Form, sense: Sense) -> bool:  # noqa: PLR0911 (one way out for each finding)
+        """True if the word is a verb here, and tells of a deed."""
+        prev = self.back(k)
+        before, after = self.low(prev), self.low(k + 1)
+        if self.low(k - 1) in ("which", "that", "who", "to", "where") and before != "longer":
+            return False
+        if sense.lemma == "make" and self._makes_change(k):
+            return False
+        if sense.lemma in ("have", "get", "hold", "sit", "live", "exist", "reside", "carry", "contain"):
+            was = form is Form.PAST and sense.lemma in _STAYS
+            return not was and self._is_having(k, sense.lemma)
+        match form:
+            case Form.PAST:
+                is_adjective = (
+                    self.low(k - 1) in DETERMINERS or before in DETERMINERS or before in ("of", "for")
+                )
+                is_noun_next = (
+                    after not in PREPOSITIONS and k + 1 < len(self.segment) and after not in (".", ",")
+                )
+                return not (is_adjective and is_noun_next)
+            case Form.BASE:
+                return self.is_start(prev) and (after not in PREPOSITIONS or after in ("to", "from"))
+            case Form.THIRD:
+                if self.is_start(prev):
+                    return after not in PREPOSITIONS and after not in BE and after not in (":", "")
+                return before in AGENT or before in WORK_NOUNS or self.is_entity(prev)
+            case _:
+                return self.is_start(prev) or self.low(prev) in ("by", "without", "while")
+
+    def _makes_change(self, k: int) -> bool:
+        """True for "made no changes to": the noun tells."""
+        return any(
+            self.low(n) in NOUNS and self.low(n + 1) in ("to", "in", "of", "on") for n in range(k + 1, k + 5)
+        )
+
+    def _is_having(self, k: int, lemma: str) -> bool:
+        ahead = k + 1
+        while self.low(ahead) in ADVERBS:
+            ahead += 1
+        is_helper = any(verb.form is Form.PAST for verb in VERBS.get(self.low(ahead), ()))
+        if is_helper and lemma in ("have", "get"):
+            return False
+        if lemma in ("have", "get"):
+            subject = any(self.is_entity(n) for n in range(k)) or self.low(k - 1) == "now"
+            return subject and self.low(k - 1) not in ("i", "we", "to")
+        return any(self.is_entity(n) for n in range(len(self.segment)))
+
+    def back(self, k: int) -> int:
+        """The position before a verb and its helpers."""
+        n = k - 1
+        while n >= 0 and self.low(n) in FEW_AUX:
+            n -= 1
+        return n
+
+    def is_start(self, prev: int) -> bool:
+        """True if what follows begins a clause whose subject is who did the work."""
+        if prev < 0:
+            return True
+        low = self.low(prev)
+        token = self.token(prev)
+        assert token is not None
+        return (
+            low in LINKS
+            or low in AGENT
+            or (token.kind is Kind.SIGN and token.text.strip() != "")
+            or low == "please"
+        )
+
+    def _is_passive(self, k: int, form: Form) -> bool:
+        if form is not Form.PAST:
+            return False
+        prev = self.back(k)
+        if any(self.low(n) in BE for n in range(prev + 1, k)):
+            return True
+        if prev < 0 or self.is_start(prev) or self.low(k - 1) in ("have", "has", "had", "did"):
+            return False
+        after = self.low(k + 1)
+        return k + 1 >= len(self.segment) or after in PREPOSITIONS or after in LINKS or after in (",", ".")
+
+    def _noun_at(self, k: int) -> FoundVerb | None:
+        """`removal of X`, `no changes to X`."""
+        relation = NOUNS.get(self.low(k))
+        if relation is None or self.low(k + 1) not in ("of", "to", "in", "for", "on", "under", "outside"):
+            return None
+        if self.low(k + 1) in ("for", "on", "outside", "under") and relation is not Relation.CHANGED:
+            return None
+        verb = [k]
+        n = k - 1
+        while n >= 0 and (
+            self.low(n) in DETERMINERS
+            or self.low(n) in ("made", "make", "makes", "small", "minor", "there", "are", "were", "is")
+        ):
+            n -= 1
+        return FoundVerb(k, tuple(verb), Sense(relation, True, "noun"), Form.PAST, False)
+
+    def _state_at(self, k: int) -> FoundVerb | None:
+        """`X is gone`, `README.md: unchanged`, `X no longer exists`."""
+        low = self.low(k)
+        if low == "longer" and self.low(k - 1) == "no":
+            return self._no_longer(k)
+        if low == "now" and self.low(k - 1) in BE:
+            return self._is_now(k)
+        state = STATES.get(low)
+        if state is None:
+            return None
+        prev = self.low(k - 1)
+        is_said = prev in BE or prev in _HOLDERS or (prev in ADVERBS and self.low(k - 2) in BE | _HOLDERS)
+        ends = k + 1 >= len(self.segment) or not self.low(k + 1).isalpha() or self.low(k + 1) in PREPOSITIONS
+        alone = (
+            k == 0
+            and bool(self.prefix)
+            and all(self.low(n) in ("file", "module") for n in range(1, len(self.segment)))
+        )
+        ends = ends or alone
+        if (
+            not ends
+            or self.is_entity(k + 1)
+            or not (alone or is_said or (low != "new" and self.is_entity(k - 1)))
+        ):
+            return None
+        return FoundVerb(k, (k,), Sense(Relation(state), True, low), Form.PAST, True)
+
+    def _is_now(self, k: int) -> FoundVerb | None:
+        """`a.py is now b.py`, `` `X` is now 5``."""
+        if self.low(k + 1) in ("in", "under", "inside") and self.is_entity(k + 2):
+            return FoundVerb(k, (k - 1, k), Sense(Relation.HAS, False, "live"), Form.PAST, True)
+        called = self.low(k + 1) in ("called", "named", "known")
+        at = k + (2 if called else 1) + (self.low(k + 2) == "as")
+        target, subject = self.token(at), next((self.token(n) for n in range(k) if self.is_entity(n)), None)
+        if (
+            target is None
+            or subject is None
+            or (target.kind not in ENTITIES and target.kind is not Kind.NUMBER)
+        ):
+            return None
+        verb = tuple(range(k - 1, at))
+        if subject.kind is target.kind and (called or target.kind is Kind.PATH):
+            return FoundVerb(k, verb, Sense(Relation.RENAMED, True, "rename"), Form.PAST, True)
+        if (
+            subject.kind is Kind.NAME
+            and target.kind is Kind.NAME
+            and (subject.text + target.text).count("()")
+        ):
+            return FoundVerb(k, verb, Sense(Relation.RENAMED, True, "rename"), Form.PAST, True)
+        if subject.kind is Kind.NAME and target.kind is not Kind.PATH:
+            return FoundVerb(k, verb, Sense(Relation.VALUE, True, "is now"), Form.PAST, True)
+        return None
+
+    def _no_longer(self, k: int) -> FoundVerb | None:
+        word = self.low(k + 1)
+        words = (k - 1, k, k + 1)
+        if word in (
+            "has",
+            "have",
+            "contains",
+            "contain",
+            "defines",
+            "includes",
+            "exports",
+            "provides",
+            "exposes",
+            "ships",
+            "lists",
+        ):
+            return FoundVerb(k - 1, words, Sense(Relation.REMOVED, True, "no longer uses"), Form.THIRD, False)
+        if word in ("exists", "exist", "there", "present", "available", "around", "part"):
+            return FoundVerb(k - 1, words, Sense(Relation.REMOVED, True, "no longer"), Form.PAST, True)
+        if word in ("used", "referenced", "imported", "called", "mentioned"):
+            return FoundVerb(k - 1, words, Sense(Relation.UNUSED, True, "no longer"), Form.PAST, True)
+        if word in ("uses", "imports", "references", "calls", "mentions"):
+            return FoundVerb(k - 1, words, Sense(Relation.UNUSED, True, "no longer uses"), Form.THIRD, False)
+        return None

@@ -1,0 +1,1 @@
+"""Words that evidence, claims and transcripts have in common."""

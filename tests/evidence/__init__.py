@@ -1,0 +1,1 @@
+"""What Segue measures of a step: definitions, dependencies, text, records."""
