@@ -89,6 +89,12 @@ def test_a_check_sees_no_secrets_of_the_environment(tmp_path: Path, monkeypatch:
     assert f"PATH={os.environ['PATH']}" in run.output
 
 
+def test_a_check_lets_no_package_manager_ask_for_a_newer_version_of_itself(tmp_path: Path) -> None:
+    run = run_check("env", tmp_path)
+    assert "NO_UPDATE_NOTIFIER=1" in run.output
+    assert "npm_config_update_notifier=false" in run.output
+
+
 def test_a_program_that_is_not_there_says_nothing_about_the_work(tmp_path: Path) -> None:
     run = run_check("no-such-program-at-all", tmp_path)
     assert run.exit_code == 127

@@ -25,6 +25,8 @@ MOST_OUTPUT = 200_000
 _CHUNK = 1 << 16
 _GRACE = 2.0
 _LOOK = 0.1
+_ENVIRONMENT = {"TERM": "dumb", "NO_UPDATE_NOTIFIER": "1", "npm_config_update_notifier": "false"}
+"""No colours, and no package manager that asks its registry for a newer version of itself."""
 
 
 def run_check(  # noqa: PLR0913 - each is a limit or a part of the environment, and has a default
@@ -44,7 +46,7 @@ def run_check(  # noqa: PLR0913 - each is a limit or a part of the environment, 
     if not folder.is_dir():
         raise InvalidRequest(f"cannot run the check `{command}`: there is no folder {folder}")
     began = datetime.now(UTC)
-    variables = basic_environment(os.environ, pass_env=pass_env) | {"TERM": "dumb"}
+    variables = basic_environment(os.environ, pass_env=pass_env) | _ENVIRONMENT
     process = subprocess.Popen(
         ["/bin/sh", "-c", command],
         cwd=folder,
