@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from bench.scoring import PATH_FIELDS, TEXT_FIELDS
 
 pytestmark = pytest.mark.thorough
 
@@ -53,3 +56,37 @@ def test_reads_beside_others_are_all_answered() -> None:
 def test_the_cost_of_verifying_is_printed_with_its_processes() -> None:
     told = bench("verify_cost", "--files", "40", "--changed", "10", "--claims", "8", "--rounds", "1")
     assert re.search(r"^now +[\d.]+ s .* +\d+ processes", told, re.MULTILINE)
+
+
+def test_labels_of_a_text_are_scored_without_the_text_in_the_labels(tmp_path: Path) -> None:
+    reply, readme = "## Done\n\n- Added the cache.\n", "# Cache\n\nA cache for Python.\n"
+    (tmp_path / "reply.txt").write_text(reply, encoding="utf-8")
+    (tmp_path / "readme.txt").write_text(readme, encoding="utf-8")
+    start = reply.index("Added")
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(
+        json.dumps(label("r", reply, handoff=True) | {"spans": {"what_was_done": [[start, start + 16]]}})
+        + "\n"
+        + json.dumps(label("n", readme, handoff=False))
+    )
+    told = bench("blind", "--labels", str(labels), "--texts", str(tmp_path))
+    assert re.search(r"^what_was_done +1 +1 +1\.000 +1\.000 +1\.000$", told, re.MULTILINE)
+    assert "outcome right 1/1, where one is stated 0/0" in told
+    assert re.search(r"^1 texts that are not handoffs: [01] give a record$", told, re.MULTILINE)
+
+
+def label(name: str, text: str, *, handoff: bool) -> dict[str, object]:
+    """A label of a text that no repository has."""
+    digest = sha256(text.encode()).hexdigest()
+    return {"id": name, "source": {}, "sha256": digest, "handoff": handoff, "outcome": None}
+
+
+@pytest.mark.parametrize("file", sorted((BENCH / "labels").glob("*.jsonl")), ids=lambda file: file.stem)
+def test_every_label_names_its_source_and_known_fields(file: Path) -> None:
+    records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len({record["id"] for record in records}) == len(records) >= 15
+    for record in records:
+        assert {"repository", "path", "commit"} <= record["source"].keys()
+        spans = record.get("spans", {})
+        assert spans.keys() <= {*TEXT_FIELDS, *PATH_FIELDS, "verification"}
+        assert all(0 <= start < end for items in spans.values() for start, end in items)
