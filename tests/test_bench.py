@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from bench.scoring import PATH_FIELDS, TEXT_FIELDS
 
 pytestmark = pytest.mark.thorough
 
@@ -83,10 +83,12 @@ def label(name: str, text: str, *, handoff: bool) -> dict[str, object]:
 
 @pytest.mark.parametrize("file", sorted((BENCH / "labels").glob("*.jsonl")), ids=lambda file: file.stem)
 def test_every_label_names_its_source_and_known_fields(file: Path) -> None:
+    scoring = runpy.run_path(str(BENCH / "scoring.py"))
+    fields = {*scoring["TEXT_FIELDS"], *scoring["PATH_FIELDS"], "verification"}
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert len({record["id"] for record in records}) == len(records) >= 15
     for record in records:
         assert {"repository", "path", "commit"} <= record["source"].keys()
         spans = record.get("spans", {})
-        assert spans.keys() <= {*TEXT_FIELDS, *PATH_FIELDS, "verification"}
+        assert spans.keys() <= fields
         assert all(0 <= start < end for items in spans.values() for start, end in items)
