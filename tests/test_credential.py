@@ -11,11 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from segue.adapters.credential import LocalCredential, login_name
 from segue.adapters.storage.database import SqlDatabase, open_database
+from segue.adapters.storage.reader import Rows
 from segue.application.tokens import Tokens, hash_of
 from segue.domain.errors import CredentialError, InvalidRequest, TokenRefused, UnknownName
 from segue.domain.tokens import TokenKind, read_expiry
@@ -208,8 +207,8 @@ async def test_a_late_code_gives_nothing(tokens: Tokens, clock: Clock) -> None:
 
 @pytest.mark.thorough
 async def test_a_code_gives_no_token_past_those_who_revoke(postgres_url: str, path: Path) -> None:
-    def somebody_waits(session: Session) -> bool:
-        return bool(session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
+    def somebody_waits(rows: Rows) -> bool:
+        return bool(rows.all("SELECT pid FROM pg_locks WHERE NOT granted"))
 
     database = await open_database(postgres_url)
     try:

@@ -12,6 +12,7 @@ import pytest
 import segue
 from segue.adapters.storage.migrations import versions
 from segue.interfaces.cli.tree import COMMANDS, CommandTree
+from segue.testing.pipelines import lay_out_databases
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "segue"
@@ -115,9 +116,10 @@ def test_the_help_says_of_a_command_what_it_says_of_itself(name: str) -> None:
     assert told.startswith(COMMANDS[name].help)
 
 
-def test_reading_does_not_load_the_engine(tmp_path: Path) -> None:
+def test_reading_loads_neither_the_engine_nor_what_writes(tmp_path: Path) -> None:
+    lay_out_databases(tmp_path / "data")
     code = (
-        f"import os, sys; os.environ['SEGUE_DATA_DIR'] = {str(tmp_path)!r}\n"
+        f"import os, sys; os.environ['SEGUE_DATA_DIR'] = {str(tmp_path / 'data')!r}\n"
         "sys.argv = ['segue', 'pipelines', 'list']\n"
         "from segue.__main__ import main\n"
         "try: main()\n"
@@ -125,8 +127,9 @@ def test_reading_does_not_load_the_engine(tmp_path: Path) -> None:
         "print('LOADED', *sys.modules)"
     )
     loaded = run_python(code).partition("LOADED")[2].split()
-    assert "sqlalchemy" in loaded
-    assert not [name for name in ("dbos", "fastapi", "uvicorn") if name in loaded]
+    assert "segue.adapters.storage.views" in loaded
+    slow = ("dbos", "fastapi", "uvicorn", "sqlalchemy", "psycopg", "aiosqlite")
+    assert not [name for name in slow if name in loaded]
 
 
 def test_except_exception_stands_in_two_places() -> None:

@@ -26,7 +26,7 @@ async def count(folder: Path, steps: int) -> Counter[str]:
     backend = ScriptedBackend({"developer": [say_handoff("Did nothing.", next="Do nothing.")]})
     async with build_test_segue(folder, backend, policy=_QUIET) as segue:
         database: Any = segue.pipelines._database
-        engine = database._engine.sync_engine
+        engine = database.writer.engine.sync_engine
 
         def executed(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
             counted["statements"] += not statement.startswith("BEGIN")

@@ -170,7 +170,7 @@ async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
 )
 async def test_an_address_that_is_none_is_named_with_what_would_do(url: str) -> None:
     sentence = await refused(url)
-    assert "is no database address" in sentence
+    assert "is not a database address" in sentence
     assert "SEGUE_DATABASE_URL" in sentence
 
 

@@ -7,21 +7,23 @@ import inspect
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
 
+import psycopg
 import pytest
-from sqlalchemy import create_engine, make_url, select, text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
+from sqlalchemy import make_url
 
+from segue.adapters.storage.address import parse_address
+from segue.adapters.storage.codec import Row
 from segue.adapters.storage.database import SqlDatabase, open_database
-from segue.adapters.storage.postgres import connect_arguments, limit_reads
-from segue.adapters.storage.reader import Reader
-from segue.adapters.storage.tables import PipelineRow
+from segue.adapters.storage.postgres import ERRORS, PostgresConnection, connect_arguments
+from segue.adapters.storage.reader import Reader, Rows
 from segue.adapters.storage.views import SqlViews
 from segue.application.views import PipelineFilter
 from segue.domain.errors import StorageError
 from tests.storage.test_sessions_tables import new_session
-from tests.storage.test_unit_of_work import add_pipelines
+from tests.storage.test_unit_of_work import add_pipelines, new_pipeline
 
 READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "pipelines": lambda views: views.pipelines(PipelineFilter(text="1", limit=1)),
@@ -36,6 +38,7 @@ READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "activity_in_step": lambda views: views.activity_in_step(1, 1),
     "conflicts": lambda views: views.conflicts("/"),
     "approvals": lambda views: views.approvals(everything=True),
+    "workers": lambda views: views.workers(),
     "sessions": lambda views: views.sessions(),
     "session": lambda views: views.session(1),
     "lineage": lambda views: views.lineage(1),
@@ -72,23 +75,23 @@ async def test_a_read_sees_one_state_of_the_records(database: SqlDatabase) -> No
     has_read, may_go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    def read_twice(session: Session) -> list[list[int]]:
-        first = list(session.scalars(select(PipelineRow.id)))
+    def read_twice(rows: Rows) -> list[list[Row]]:
+        first = rows.all("SELECT id FROM pipelines")
         loop.call_soon_threadsafe(has_read.set)
         assert may_go_on.wait(120)
-        return [first, list(session.scalars(select(PipelineRow.id)))]
+        return [first, rows.all("SELECT id FROM pipelines")]
 
     reading = asyncio.create_task(database.reader.run(read_twice))
     await has_read.wait()
     await add_pipelines(database, 1)
     may_go_on.set()
-    assert await reading == [[1], [1]]
+    assert await reading == [[{"id": 1}], [{"id": 1}]]
     assert len((await database.views.pipelines(PipelineFilter())).items) == 2
 
 
 async def test_a_read_cannot_write(database: SqlDatabase) -> None:
-    with pytest.raises((StorageError, DBAPIError)):
-        await database.reader.run(lambda session: session.execute(text("DELETE FROM pipelines")))
+    with pytest.raises((StorageError, psycopg.Error)):
+        await database.reader.run(lambda rows: rows.all("DELETE FROM pipelines"))
 
 
 async def test_who_stops_waiting_for_a_read_costs_the_others_nothing(narrow: SqlDatabase) -> None:
@@ -107,7 +110,7 @@ async def test_a_read_after_closing_is_refused(database_url: str) -> None:
     has_begun, may_go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    def read(_session: Session) -> bool:
+    def read(_rows: Rows) -> bool:
         loop.call_soon_threadsafe(has_begun.set)
         return may_go_on.wait(120)
 
@@ -168,9 +171,9 @@ async def test_closing_does_not_wait_for_a_server_that_is_silent(postgres_url: s
         wire.is_silent = True
         has_begun, loop = asyncio.Event(), asyncio.get_running_loop()
 
-        def read(session: Session) -> object:
+        def read(rows: Rows) -> object:
             loop.call_soon_threadsafe(has_begun.set)
-            return session.scalar(text("SELECT 1"))
+            return rows.all("SELECT 1")
 
         reading = asyncio.create_task(opened.reader.run(read))
         await has_begun.wait()
@@ -181,20 +184,41 @@ async def test_closing_does_not_wait_for_a_server_that_is_silent(postgres_url: s
 
 async def test_a_silent_server_holds_up_no_later_read(postgres_url: str) -> None:
     async with asyncio.timeout(120), wired(postgres_url) as (wire, url):
-        engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"), pool_size=1)
         given_up = threading.Event()
-        limit_reads(engine, given_up, seconds=1)
-        reader = Reader(engine, threads=1, given_up=given_up)
-        assert await reader.run(lambda session: session.scalar(text("SHOW statement_timeout"))) == "30s"
+        connect = partial(PostgresConnection, url, given_up, seconds=1)
+        reader = Reader(parse_address(url), connect, errors=ERRORS, threads=1, given_up=given_up)
+        shown = await reader.run(lambda rows: rows.all("SHOW statement_timeout"))
+        assert shown == [{"statement_timeout": "30s"}]
         wire.is_silent = True
         with pytest.raises(StorageError, match="does not answer"):
-            await reader.run(lambda session: session.scalar(text("SELECT 1")))
+            await reader.run(lambda rows: rows.all("SELECT 1"))
         wire.is_silent = False
-        assert await reader.run(lambda session: session.scalar(text("SELECT 1"))) == 1
+        assert await reader.run(lambda rows: rows.all("SELECT 1 AS one")) == [{"one": 1}]
         await reader.close()
 
 
+async def test_a_connection_that_the_server_ended_is_replaced(postgres_url: str) -> None:
+    opened = await open_database(postgres_url, readers=1)
+    pid = "SELECT pg_backend_pid() AS pid"
+    (before,) = await opened.reader.run(lambda rows: rows.all(pid))
+    with psycopg.connect(postgres_url) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 120000)", [before["pid"]])
+    (after,) = await opened.reader.run(lambda rows: rows.all(pid))
+    assert after != before
+    await opened.close()
+
+
+@pytest.mark.parametrize("words", ["100%", "a_b", "c/d", "Ünder"])
+async def test_words_are_found_as_they_are_written(database: SqlDatabase, words: str) -> None:
+    for prompt in (f"Say {words.upper() if words.isascii() else words} twice", "100 a-b cd Under"):
+        async with database.begin() as work:
+            await work.pipelines.add(replace(new_pipeline(), prompt=prompt))
+            await work.commit()
+    found = await database.views.pipelines(PipelineFilter(text=words))
+    assert [each.id for each in found.items] == [1]
+
+
 def test_the_address_has_the_last_word_on_limits() -> None:
-    given = connect_arguments(make_url("postgresql://here/segue?connect_timeout=3"))
+    given = connect_arguments("postgresql://here/segue?connect_timeout=3")
     assert "connect_timeout" not in given
     assert given["tcp_user_timeout"] == 30_000

@@ -303,6 +303,10 @@ class Views(SessionReads, TokenReads, Protocol):
         """Pending questions, oldest first; with `everything`, those that are settled too."""
         ...
 
+    async def workers(self) -> list[Worker]:
+        """All workers that were not removed."""
+        ...
+
 
 Followed_co = TypeVar("Followed_co", covariant=True)
 

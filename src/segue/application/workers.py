@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import structlog
 
-from segue.application.ports import Advance, Clock, Database, Engine, Processes
+from segue.application.ports import Advance, Clock, Database, Engine, Processes, Worker
 from segue.domain.audit import AuditKind
 from segue.domain.errors import SegueError, StorageError
 from segue.domain.pipeline import Lease
@@ -89,15 +90,17 @@ class Workers:
 
     async def reap(self) -> None:
         """Remove workers that are gone; that frees their pipelines."""
-        now = self._clock.now()
+        if not self._gone(await self._database.views.workers()):
+            return  # as nearly always: nothing is written, and nobody waits
         async with self._database.begin() as work:
-            others = [w for w in await work.workers.all() if w.id != self.me]
-            gone = [w for w in others if self._processes.is_gone(w, now)]
-            for worker in gone:
+            for worker in self._gone(await work.workers.all()):
                 await work.workers.remove(worker.id)
                 log.warning("worker_gone", worker=worker.id, pid=worker.pid)
-            if gone:
-                await work.commit()
+            await work.commit()
+
+    def _gone(self, workers: Collection[Worker]) -> list[Worker]:
+        now = self._clock.now()
+        return [each for each in workers if each.id != self.me and self._processes.is_gone(each, now)]
 
     async def _beat_forever(self) -> None:
         told = ""  # a database that is away for an hour is no news each second

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Row
 
+from segue.adapters.storage.codec import read_usage, read_workspace
 from segue.adapters.storage.tables import AgentRow, ApprovalRow, AttemptRow, PipelineRow, RepairRow, StepRow
-from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
-from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.catalog import Plan
 from segue.domain.pipeline import (
     Agent,
@@ -25,7 +24,7 @@ from segue.domain.pipeline import (
 )
 from segue.domain.sessions import Reason
 from segue.domain.usage import Usage
-from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind
+from segue.domain.workspace import WorkspaceChoice
 
 T = TypeVar("T")
 
@@ -87,22 +86,9 @@ def read_agent(row: AgentRow) -> Agent:
     return read(Agent, row, usage=read_usage(row.usage_json))
 
 
-def read_workspace(text: str | None) -> Workspace | None:
-    """Where agents work."""
-    if text is None:
-        return None
-    values = json.loads(text)
-    return Workspace(**{**values, "kind": WorkspaceKind(values["kind"]), "notes": tuple(values["notes"])})
-
-
 def read_repair(row: RepairRow) -> Repair:
     """A repair turn."""
     return read(Repair, row, status=AttemptStatus(row.status))
-
-
-def read_usage(text: str | None) -> Usage | None:
-    """What a session has used."""
-    return Usage(**json.loads(text)) if text is not None else None
 
 
 def write_usage(usage: Usage | None) -> str | None:
@@ -110,17 +96,6 @@ def write_usage(usage: Usage | None) -> str | None:
     return None if usage is None else json.dumps({k: v for k, v in asdict(usage).items() if v})
 
 
-def read_activity(row: Row[Any]) -> Activity:
-    """A piece of what an agent did."""
-    return read(Activity, row, kind=ActivityKind(row.kind), payload=json.loads(row.payload_json))
-
-
 def read_approval(row: ApprovalRow | Row[Any]) -> Approval:
     """A question to a person."""
     return read(Approval, row, status=ApprovalStatus(row.status))
-
-
-def read_entry(row: Row[Any]) -> AuditEntry:
-    """An audit entry."""
-    payload = json.loads(row.payload_json) if row.payload_json is not None else None
-    return read(AuditEntry, row, event_type=AuditKind(row.event_type), payload=payload)

@@ -1,14 +1,22 @@
-"""How Segue connects to PostgreSQL: no wait for a server that has fallen silent lasts forever."""
+"""PostgreSQL: no wait for a server that has fallen silent lasts forever; connections for reads."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Generator
+from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
-from sqlalchemy import URL, Engine, event
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
+
+from segue.adapters.storage.address import Address
+from segue.adapters.storage.codec import Row
+from segue.adapters.storage.failures import explain_opening
+from segue.domain.errors import StorageError
 
 T = TypeVar("T")
 
@@ -26,25 +34,69 @@ _LIMITS = {
 }
 
 
-def connect_arguments(url: URL) -> dict[str, Any]:
+def connect_arguments(target: str) -> dict[str, Any]:
     """Limits of time for every connection, where the address does not say its own."""
-    return {name: value for name, value in _LIMITS.items() if name not in url.query}
+    said = conninfo_to_dict(target)
+    return {name: value for name, value in _LIMITS.items() if name not in said}
 
 
-def limit_reads(engine: Engine, given_up: threading.Event, seconds: float = _SILENT_SECONDS) -> None:
-    """End what waits for the server on an engine of reads, after a time or when it is given up."""
+ERRORS = (psycopg.OperationalError, psycopg.InterfaceError)
+"""What the driver raises when the database cannot be used now."""
 
-    class Connection(_LimitedConnection):
-        limit = seconds
-        is_given_up = staticmethod(given_up.is_set)
 
-    def connect(_dialect: object, _record: object, given: Any, named: Any) -> Any:
+def read_revision(address: Address) -> str | None:
+    """The revision of the schema, none if there is none yet; `StorageError` says why that is not known."""
+    try:
+        with psycopg.connect(address.target, **connect_arguments(address.target)) as connection:
+            if connection.execute("SELECT to_regclass('alembic_version')").fetchone() == (None,):
+                return None
+            found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except (psycopg.Error, OSError) as error:
+        raise StorageError(explain_opening(address, error)) from error
+    return found[0] if found else None
+
+
+class PostgresConnection:
+    """A connection for reads, used by one thread at a time."""
+
+    def __init__(self, target: str, given_up: threading.Event, seconds: float = _SILENT_SECONDS) -> None:
+        class Connection(_LimitedConnection):
+            limit = seconds
+            is_given_up = staticmethod(given_up.is_set)
+
         if given_up.is_set():
             raise psycopg.OperationalError(_SILENCE)
-        return Connection.connect(*given, **named)
+        self._connection = Connection.connect(target, row_factory=dict_row, **connect_arguments(target))
+        self._connection.autocommit = True
+        self._connection.execute(f"SET statement_timeout = '{_STATEMENT_SECONDS}s'")
+        self._connection.autocommit = False
+        self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        self._connection.read_only = True
 
-    event.listen(engine, "do_connect", connect)
-    event.listen(engine, "connect", _limit_statements)
+    def begin(self) -> None:
+        """The driver begins with the first statement."""
+
+    def end(self) -> None:
+        """Give up the state that was seen."""
+        if not self._connection.closed:
+            self._connection.rollback()
+
+    def all(self, sql: str, /, **given: Any) -> list[Row]:
+        """The rows that a statement gives; `:name` in it stands for what is given."""
+        return self._connection.execute(_with_psycopg_names(sql), given).fetchall()
+
+    def is_stale(self) -> bool:
+        """True if the server hung up while nobody used this connection."""
+        return self._connection.broken  # one that fell silent was closed here, so it is not
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+
+@cache
+def _with_psycopg_names(sql: str) -> str:
+    return re.sub(r":(\w+)", r"%(\1)s", sql.replace("%", "%%"))
 
 
 class _LimitedConnection(psycopg.Connection[Any]):
@@ -61,19 +113,13 @@ class _LimitedConnection(psycopg.Connection[Any]):
         """The steps of the driver, which takes one when it can read or write, and ten times a second."""
         end = time.monotonic() + self.limit
         try:
-            wanted = next(gen)
+            request = next(gen)
             while True:
-                ready = yield wanted
+                ready = yield request
                 if not ready and (self.is_given_up() or time.monotonic() > end):
                     self.close()
                     raise psycopg.OperationalError(_SILENCE)
-                wanted = gen.send(ready)
+                request = gen.send(ready)
         except StopIteration as ended:
             result: T = ended.value
             return result
-
-
-def _limit_statements(connection: Any, _record: object) -> None:
-    connection.autocommit = True
-    connection.execute(f"SET statement_timeout = '{_STATEMENT_SECONDS}s'")
-    connection.autocommit = False

@@ -1,21 +1,21 @@
 """Runs reads on threads of their own: one hop, one connection and one transaction a read.
 
-A read is a plain function of a session. It cannot wait for another read, so a read never holds one connection
-while it asks for a second. Reads that find all threads busy wait in line, without a limit of time.
+A read is a plain function of a connection. It cannot wait for another read, so a read never holds one
+connection while it asks for a second. Reads that find all threads busy wait in line, without a limit of time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Engine
-from sqlalchemy.orm import Session
-
-from segue.adapters.storage.failures import translated
+from segue.adapters.storage.address import Address
+from segue.adapters.storage.codec import Row
+from segue.adapters.storage.failures import explain
 from segue.domain.errors import StorageError
 
 T = TypeVar("T")
@@ -26,25 +26,86 @@ _CLOSING_SECONDS = 3.0
 """How long reads may still run when the database is closed, where they wait for a server."""
 
 
-class Reader:
-    """Reads on an engine whose pool has a connection for each thread."""
+class Rows(Protocol):
+    """What a read is given: one state of the records."""
 
-    def __init__(self, engine: Engine, *, threads: int, given_up: threading.Event) -> None:
-        self._engine = engine
-        self._given_up = given_up
+    def all(self, sql: str, /, **given: Any) -> list[Row]:
+        """The rows that a statement gives; `:name` in it stands for what is given."""
+        ...
+
+
+class ReadConnection(Rows, Protocol):
+    """A connection that cannot write, used by one thread at a time."""
+
+    def begin(self) -> None:
+        """From the first statement on, the same state is seen."""
+        ...
+
+    def end(self) -> None:
+        """Give that state up."""
+        ...
+
+    def is_stale(self) -> bool:
+        """True if the server hung up: another connection may work."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Reader:
+    """Reads on as many connections as there are threads, each made when it is first needed."""
+
+    def __init__(
+        self,
+        address: Address,
+        connect: Callable[[], ReadConnection],
+        *,
+        errors: tuple[type[Exception], ...],
+        threads: int = THREADS,
+        given_up: threading.Event | None = None,
+    ) -> None:
+        self._address = address
+        self._connect = connect
+        self._errors = errors
+        """What the driver raises when the database cannot be used now."""
+        self._given_up = given_up or threading.Event()
         """Set when nobody waits any longer for reads that wait for a server."""
         self._closed = False
+        self._idle: deque[ReadConnection] = deque()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="segue-read")
 
-    async def run(self, read: Callable[[Session], T]) -> T:
+    async def run(self, read: Callable[[Rows], T]) -> T:
         """What a read gives; `StorageError` if the database cannot be used now."""
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, read)
 
-    def _run(self, read: Callable[[Session], T]) -> T:
+    def _run(self, read: Callable[[Rows], T]) -> T:
         self._check_open()  # it may have waited in line
-        with translated(self._engine.url), Session(self._engine) as session:
-            return read(session)
+        try:
+            while True:
+                connection, is_new = self._take()
+                try:
+                    found = _transact(connection, read)
+                except self._errors:
+                    was_stale = connection.is_stale()
+                    connection.close()
+                    if is_new or not was_stale:
+                        raise
+                except BaseException:
+                    self._idle.append(connection)
+                    raise
+                else:
+                    self._idle.append(connection)
+                    return found
+        except self._errors as error:
+            raise StorageError(explain(self._address, error)) from error
+
+    def _take(self) -> tuple[ReadConnection, bool]:
+        """A connection, and whether it is new."""
+        try:
+            return self._idle.pop(), False
+        except IndexError:
+            return self._connect(), True
 
     def _check_open(self) -> None:
         if self._closed:
@@ -57,4 +118,13 @@ class Reader:
         await asyncio.wait({ending}, timeout=_CLOSING_SECONDS)
         self._given_up.set()
         await ending
-        self._engine.dispose()
+        while self._idle:
+            self._idle.pop().close()
+
+
+def _transact(connection: ReadConnection, read: Callable[[Rows], T]) -> T:
+    connection.begin()
+    try:
+        return read(connection)
+    finally:
+        connection.end()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import Row, bindparam, delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import Session
 
 from segue.adapters.storage.mapping import read
 from segue.adapters.storage.tables import LinkCodeRow, TokenRow
@@ -79,28 +76,6 @@ class SqlTokens:
     async def _take_turn(self) -> None:
         if self._session.get_bind().dialect.name != "sqlite":  # there, a transaction that writes has it alone
             await self._session.execute(text(f"SELECT pg_advisory_xact_lock({_TOKENS_LOCK})"))
-
-
-class TokenReading(ABC):
-    """Reads of tokens, each in one transaction."""
-
-    @abstractmethod
-    async def _read(self, act: Callable[[Session], T]) -> T:
-        """Run a function of a session in a transaction of its own."""
-
-    async def token(self, token_hash: str) -> Token | None:
-        """The token whose value has this hash."""
-        return await self._read(
-            lambda session: _found(session.execute(_TOKEN, {"token_hash": token_hash}).one_or_none())
-        )
-
-    async def tokens(self) -> list[Token]:
-        """All tokens, oldest first."""
-        return await self._read(lambda session: [_read_token(row) for row in session.scalars(_EVERY_TOKEN)])
-
-    async def has_code(self, code_hash: str) -> bool:
-        """Whether there is a code with this hash."""
-        return await self._read(lambda session: session.get(LinkCodeRow, code_hash) is not None)
 
 
 _EVERY_TOKEN = select(TokenRow).order_by(TokenRow.id)

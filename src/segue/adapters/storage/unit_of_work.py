@@ -13,10 +13,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from segue.adapters.storage.attempts import SqlAttempts
+from segue.adapters.storage.codec import read_workspace
 from segue.adapters.storage.mapping import (
     read,
     read_pipeline,
-    read_workspace,
     write,
     write_pipeline,
 )
