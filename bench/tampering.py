@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from blind_tamper_cases import BLIND_HONEST, BLIND_TAMPERINGS
 from later_tamper_cases import LATER_HONEST, LATER_TAMPERINGS
 from segue.adapters.checks.reported import CheckRunner
 from segue.adapters.git.evidence import observe
@@ -33,6 +34,8 @@ SETS = (
     ("honest edits", HONEST),
     ("tamperings, written after the rules", LATER_TAMPERINGS),
     ("honest edits, written after the rules", LATER_HONEST),
+    ("tamperings, written without reading the rules", BLIND_TAMPERINGS),
+    ("honest edits, written without reading the rules", BLIND_HONEST),
 )
 
 
@@ -176,6 +179,7 @@ def main() -> None:
         "--only", action="append", default=[], help="cases whose name has this; may be repeated"
     )
     parser.add_argument("--set", default="", help="sets whose title has this")
+    parser.add_argument("--exactly", help="the set with this title")
     parser.add_argument("--static", action="store_true", help="without any run")
     parser.add_argument(
         "--peers", action="store_true", help="install checkwash and pr-witness, and ask them, too"
@@ -190,7 +194,7 @@ def main() -> None:
         if options.peers and peers is None:
             print("checkwash and pr-witness cannot be installed here: their columns are left out")
         for title, cases in SETS:
-            if options.set not in title:
+            if options.set not in title or (options.exactly or title) != title:
                 continue
             chosen = [
                 case for case in cases if not options.only or any(part in case.name for part in options.only)

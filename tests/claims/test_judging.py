@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from segue.domain.evidence.model import CommandRun, RunBy, Standing, TestComparison, TestRun, WeakenedTest
@@ -395,6 +397,16 @@ def test_a_weakened_test_is_disclosed_by_a_statement() -> None:
     assert at.ledger("Skipped test_add because it is slow.").weakened[0].standing is Standing.DISCLOSED
     assert at.ledger("All tests pass.").counts["weakened"] == 1
     assert at.ledger("Skipped test_add because it is slow.").counts["weakened"] == 0
+
+
+def test_no_statement_excuses_what_hides_a_failure() -> None:
+    at = STEP.having(weakened=(replace(WEAK, hides_failure=True),))
+    assert at.ledger("Skipped test_add because it is slow.").weakened[0].standing is Standing.WEAKENED
+
+
+def test_that_a_file_changed_excuses_nothing() -> None:
+    at = STEP.having(weakened=(replace(WEAK, test=None, path="conftest.py", way="conftest hides"),))
+    assert at.ledger("- Changed conftest.py").weakened[0].standing is Standing.WEAKENED
 
 
 def test_passing_tests_prove_less_where_one_was_weakened_in_silence() -> None:

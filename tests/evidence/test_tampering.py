@@ -41,18 +41,18 @@ def test_the_four_classic_ways_are_flagged_and_honest_edits_are_not() -> None:
 
 
 @pytest.mark.thorough
-def test_every_tampering_is_flagged_and_no_honest_edit() -> None:
-    found = flagged("--set", "")
-    assert found["tamperings"][0] == found["tamperings"][1] >= 24
-    assert found["honest edits"][0] == 0
-    assert found["honest edits"][1] >= 20
-    assert found["tamperings, written after the rules"][0] == found["tamperings, written after the rules"][1]
-    assert found["honest edits, written after the rules"][0] == 0
+@pytest.mark.parametrize("written", ["", ", written after the rules", ", written without reading the rules"])
+def test_every_tampering_is_flagged_and_no_honest_edit(written: str) -> None:
+    tamperings, honest = (flagged("--exactly", kind + written) for kind in ("tamperings", "honest edits"))
+    count, whole = tamperings["tamperings" + written]
+    assert count == whole >= 12
+    count, whole = honest["honest edits" + written]
+    assert count == 0
+    assert whole >= 8
 
 
 @pytest.mark.thorough
 def test_without_a_run_no_honest_edit_is_flagged() -> None:
     found = flagged("--static")
-    assert found["honest edits"][0] == 0
-    assert found["honest edits, written after the rules"][0] == 0
+    assert [title for title, (count, _) in found.items() if title.startswith("honest") and count] == []
     assert found["tamperings"][0] >= 20

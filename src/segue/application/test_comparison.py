@@ -218,6 +218,7 @@ class TestComparer:
             return TestComparison(after=after, before=after, old_tests=after)
         key = _key(states.before, states, command)
         before = self._cached(key, self._trees.base(states), states, command, limit)
+        after = _without_hearsay(after, before)
         compared = TestComparison(after=after, before=before)
         if not states.edits_tests:
             return replace(compared, old_tests=after)
@@ -319,6 +320,16 @@ def _usable(done: ReportedRun) -> TestRun:
 def _may_hide_tests(command: str, run: CommandRun) -> bool:
     """True of a check that could be one of tests, and is content although it counted none."""
     return run.exit_code == 0 and bool(_LOOKS_LIKE_TESTS.search(command))
+
+
+def _without_hearsay(after: TestRun, before: TestRun) -> TestRun:
+    """What was counted after; where a runner reported before, what is only printed counts for nothing.
+
+    An agent can replace a runner by a program that prints "9 passed". A run that fails is believed.
+    """
+    if after.is_from_report or not before.is_from_report or after.exit_code != 0:
+        return after
+    return TestRun(command=after.command, runner="", exit_code=0, by=after.by)
 
 
 def _nothing_counted(run: CommandRun) -> TestRun:

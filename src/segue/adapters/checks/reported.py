@@ -68,7 +68,7 @@ class CheckRunner:
                 environment=variables,
                 given_up=given_up,
             )
-            tests = _read_report(private / "report", run, _locator(folder, top))
+            tests = _believed(_read_report(private / "report", run, _locator(folder, top)), run)
             imported = tuple(_imported(private / "report"))
         left = deadline - time.monotonic()
         if tests is None and run.exit_code and any(each in run.output for each in _REFUSED) and left > 0:
@@ -142,6 +142,14 @@ def _read_report(report: Path, run: CommandRun, locate: Locate) -> TestRun | Non
         return None
     names = sorted(found, key=lambda runner: -len(found[runner]))
     return reported_run(run, names[0], [record for name in names for record in found[name]])
+
+
+def _believed(tests: TestRun | None, run: CommandRun) -> TestRun | None:
+    """A report; none if the runner printed failures and it tells of none: then somebody has edited it."""
+    if tests is None or tests.failed or run.exit_code != 0:
+        return tests
+    printed = printed_run(run)
+    return None if printed is not None and printed.failed else tests
 
 
 def _imported(report: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from segue.domain.claims.atoms import Atom, Case, Reading, Status, contradicts, holds, in_tree, unknown
-from segue.domain.claims.check_commands import judge_exit
+from segue.domain.claims.check_commands import capped, judge_exit
 from segue.domain.claims.check_commits import check_commits
 from segue.domain.claims.check_counts import check_counts
 from segue.domain.claims.check_definitions import NAMES, check_name, covered
@@ -167,8 +167,8 @@ def _outcome(case: Case) -> Atom:
     if not checks:
         return unknown("the step has no checks")
     if len(checks) == 1:
-        return holds("the only check passed when Segue ran it", ())
-    return holds(f"all {len(checks)} checks passed when Segue ran them", ())
+        return capped(case, holds("the only check passed when Segue ran it", ()))
+    return capped(case, holds(f"all {len(checks)} checks passed when Segue ran them", ()))
 
 
 def _check(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way out for each finding)

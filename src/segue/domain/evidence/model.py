@@ -233,7 +233,7 @@ class Standing(StrEnum):
     WEAKENED = "weakened"
     """A run proves it, or it needs none: a skip mark, `|| true`, a lowered gate."""
     DISCLOSED = "disclosed"
-    """The same, but the task asks for it or a statement names it."""
+    """The same, but the task asks for it, or the handoff says it and no failure is hidden by it."""
     EDITED = "edited"
     """A test was edited, and nothing shows that it proves less."""
 
@@ -254,6 +254,8 @@ class WeakenedTest:
     """The line after the step, if it is known."""
     standing: Standing = Standing.WEAKENED
     """How sure it is."""
+    hides_failure: bool = False
+    """True if a run shows that something is red without it: only the task can ask for that."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

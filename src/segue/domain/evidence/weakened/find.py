@@ -11,13 +11,17 @@ from segue.domain.evidence.weakened.changed_files import ChangedFile, changed_fi
 from segue.domain.evidence.weakened.edits import compare_shapes
 from segue.domain.evidence.weakened.hooks import find_hooks
 from segue.domain.evidence.weakened.javascript_tests import read_javascript_tests
-from segue.domain.evidence.weakened.judging import judge_away, judge_edit, judge_gone
+from segue.domain.evidence.weakened.judging import judge_away, judge_edit, judge_gone, test_name
 from segue.domain.evidence.weakened.pairing import Pairs, pair_tests
 from segue.domain.evidence.weakened.paths import belongs_to_tests
-from segue.domain.evidence.weakened.product import find_code_that_knows
+from segue.domain.evidence.weakened.product import (
+    find_code_that_knows,
+    find_equal_to_all,
+    find_runner_in_place,
+)
 from segue.domain.evidence.weakened.proof import prove
 from segue.domain.evidence.weakened.python_tests import read_python_tests
-from segue.domain.evidence.weakened.run_findings import find_by_runs
+from segue.domain.evidence.weakened.run_findings import NamesUsed, find_by_runs
 from segue.domain.evidence.weakened.scripts import find_in_automation
 from segue.domain.evidence.weakened.settings import find_in_settings
 from segue.domain.evidence.weakened.shapes import TestShape
@@ -49,7 +53,9 @@ def find_weakened(
     found += find_in_settings(files, comparisons, task, paths)
     found += find_in_automation(files, task, sources, paths)
     found += find_code_that_knows(files, comparisons, task)
-    found += find_by_runs(found, pairs, files, comparisons, task)
+    found += find_equal_to_all(files, comparisons)
+    found += find_runner_in_place(files, task)
+    found += find_by_runs(found, pairs, files, comparisons, task, _names_used(sources))
     return _in_order(found)
 
 
@@ -61,6 +67,19 @@ def read_tests(path: str, text: str | None) -> tuple[TestShape, ...] | None:
     if ending == ".py":
         return read_python_tests(path, text)
     return read_javascript_tests(path, text) if ending in _JAVASCRIPT else None
+
+
+def _names_used(sources: Sources) -> NamesUsed:
+    """Tells what a test uses, by its file and its name; nothing if it cannot be read."""
+    known: dict[str, dict[str, frozenset[str]]] = {}
+
+    def names_used(path: str, test: str) -> frozenset[str]:
+        if path not in known:
+            shapes = read_tests(path, sources.text(path)) or ()
+            known[path] = {test_name(shape): frozenset(shape.used) for shape in shapes}
+        return known[path].get(test, frozenset())
+
+    return names_used
 
 
 def _shapes(files: Sequence[ChangedFile]) -> tuple[list[TestShape], list[TestShape]]:

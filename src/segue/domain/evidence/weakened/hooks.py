@@ -67,7 +67,12 @@ def find_hooks(
             does = "decides how tests end" if is_forced else "can leave tests out"
             reason = f"`{name}` {does}" + ("" if is_accused else "; no test is hidden by it")
             yield WeakenedTest(
-                way="conftest hides", path=file.path, line=line, reason=reason, standing=standing
+                way="conftest hides",
+                path=file.path,
+                line=line,
+                reason=reason,
+                standing=standing,
+                hides_failure=is_forced or hides,
             )
 
 

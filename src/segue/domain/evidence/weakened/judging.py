@@ -50,7 +50,13 @@ def judge_edit(edit: Edit, old: TestShape, new: TestShape, proof: Proof, task: s
         standing = Standing.DISCLOSED if is_asked else Standing.WEAKENED
         reason += "; the task asks for it" if is_asked else ""
     return WeakenedTest(
-        way=edit.way, path=new.path, line=edit.line, test=test_name(new), reason=reason, standing=standing
+        way=edit.way,
+        path=new.path,
+        line=edit.line,
+        test=test_name(new),
+        reason=reason,
+        standing=standing,
+        hides_failure=proof.hides_a_failure or proof.was_red,
     )
 
 
@@ -69,6 +75,7 @@ def judge_away(old: TestShape, new: TestShape, proof: Proof, task: str | None) -
         test=test_name(old),
         reason=reason,
         standing=standing,
+        hides_failure=proof.hides_a_failure or proof.was_red,
     )
 
 
@@ -89,7 +96,13 @@ def judge_gone(old: TestShape, proof: Proof, task: str | None, files: Sequence[C
         if is_asked or (not proof.was_red and asks_for_behaviour(task, names, _topics(old))):
             reason, standing = reason + "; the task asks for it", Standing.DISCLOSED
     return WeakenedTest(
-        way="deleted", path=old.path, line=None, test=test_name(old), reason=reason, standing=standing
+        way="deleted",
+        path=old.path,
+        line=None,
+        test=test_name(old),
+        reason=reason,
+        standing=standing,
+        hides_failure=proof.hides_a_failure or proof.was_red,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from segue.domain.evidence.model import Standing, TestComparison, TestOutcome, WeakenedTest
 from segue.domain.evidence.weakened.changed_files import ChangedFile
@@ -26,11 +26,14 @@ from segue.domain.evidence.weakened.task import (
     asks_for_behaviour,
     asks_for_edit,
     asks_for_removal,
+    asks_for_setting,
     names_in,
     words_in,
 )
 
 _MOST = 20
+NamesUsed = Callable[[str, str], frozenset[str]]
+"""A file of tests and the name of one -> the names that it uses."""
 
 
 def find_by_runs(
@@ -39,6 +42,7 @@ def find_by_runs(
     files: Sequence[ChangedFile],
     comparisons: Sequence[TestComparison],
     task: str | None,
+    names_used: NamesUsed,
 ) -> Iterator[WeakenedTest]:
     """Tests that are not run, skipped or green now, by an edit of something else than themselves."""
     done = {(each.path, each.test) for each in known}
@@ -51,7 +55,7 @@ def find_by_runs(
     }
     edited = {old.key for old, new in pairs.kept if (old.code, old.cases) != (new.code, new.cases)}
     for comparison in comparisons:
-        if found := _cut_short(comparison):
+        if found := _cut_short(comparison, task):
             yield found
             continue
         count = 0
@@ -61,22 +65,31 @@ def find_by_runs(
             moved = new_ids.get(group.id, group.id)
             if moved != group.id and moved in comparison.after.outcomes:
                 continue
-            finding = _judge(group, files, task)
+            finding = _judge(group, files, task, names_used(group.path, group.name))
             if finding is not None and count < _MOST:
                 count += 1
                 yield finding
 
 
-def _cut_short(comparison: TestComparison) -> WeakenedTest | None:
-    """A run that is content, but counted nothing, where tests were counted before."""
+def _cut_short(comparison: TestComparison, task: str | None) -> WeakenedTest | None:
+    """A run that is content, but of which no runner reported a test, where one did before."""
     before, after = comparison.before, comparison.after
-    if before is None or not before.is_from_report or after.exit_code != 0 or after.collected:
+    if before is None or not before.is_from_report or after.exit_code != 0:
         return None
-    reason = f"The check ends with exit code 0 without running a test; {before.collected} were run before"
-    return WeakenedTest(way="tests not run", path="", reason=reason)
+    if after.collected:
+        return None
+    reason = (
+        f"The check ends with exit code 0, but no test runner reported a test; "
+        f"{before.runner} reported {before.collected} before"
+    )
+    is_asked = asks_for_setting(task, ("test runner", "runner", before.runner))
+    standing = Standing.DISCLOSED if is_asked else Standing.WEAKENED
+    return WeakenedTest(way="tests not run", path="", reason=reason, standing=standing, hides_failure=True)
 
 
-def _judge(group: TestGroup, files: Sequence[ChangedFile], task: str | None) -> WeakenedTest | None:
+def _judge(
+    group: TestGroup, files: Sequence[ChangedFile], task: str | None, used: Collection[str]
+) -> WeakenedTest | None:
     if group.before is TestOutcome.SKIPPED or group.after is TestOutcome.FAILED:
         return None
     cause: str | None
@@ -93,21 +106,24 @@ def _judge(group: TestGroup, files: Sequence[ChangedFile], task: str | None) -> 
         reason = "With what it was run with before, this test fails on the new code"
     if cause is None:
         return None
-    standing = Standing.DISCLOSED if _is_asked(group, way, cause, task) else Standing.WEAKENED
-    return WeakenedTest(way=way, path=cause, test=group.name, reason=reason, standing=standing)
+    standing = Standing.DISCLOSED if _is_asked(group, way, cause, task, used) else Standing.WEAKENED
+    is_red = group.is_hidden or group.before is TestOutcome.FAILED
+    return WeakenedTest(
+        way=way, path=cause, test=group.name, reason=reason, standing=standing, hides_failure=is_red
+    )
 
 
 def _fails_by_assertion(group: TestGroup) -> bool:
     return group.is_hidden and Proof(reason=group.reason).failed_by_assertion
 
 
-def _is_asked(group: TestGroup, way: str, cause: str, task: str | None) -> bool:
+def _is_asked(group: TestGroup, way: str, cause: str, task: str | None, used: Collection[str]) -> bool:
     names = _names(group, cause)
     if asks_for_edit(task, names) or (way == "not collected" and asks_for_removal(task, names)):
         return True
     if group.before is TestOutcome.FAILED or way == "skipped":
         return False
-    return asks_for_behaviour(task, names, words_in(f"{group.name} {cause}"))
+    return asks_for_behaviour(task, {*names, *names_in(used)}, words_in(f"{group.name} {cause}"))
 
 
 def _cause(files: Sequence[ChangedFile], group: TestGroup, *, needs_values: bool) -> str | None:

@@ -39,6 +39,7 @@ _NAMES = (
     "makefile",
     "npm test",
 )
+_ON_CHANGES = frozenset({"push", "pull_request", "pull_request_target", "merge_group", "workflow_call"})
 _MOST_STEPS = 2_000
 
 
@@ -174,6 +175,15 @@ def _in_ci(file: ChangedFile, task: str | None, *, runs_elsewhere: bool) -> Iter
                 f"`{ignoring.strip()[:80]}` hides that tests fail",
                 task,
             )
+    lost = _triggers(file.before) - _triggers(file.after) if were and tests else set()
+    if lost and not _triggers(file.after):
+        yield _finding(
+            file,
+            "CI runs no tests",
+            _line(file, "on:"),
+            f"The tests of this workflow ran on {' and '.join(sorted(lost))} before, and on no change now",
+            task,
+        )
     if were and not tests and not runs_elsewhere and not _runs_something_new(file):
         yield _finding(
             file,
@@ -182,6 +192,14 @@ def _in_ci(file: ChangedFile, task: str | None, *, runs_elsewhere: bool) -> Iter
             f"CI ran `{were[0]['run'].strip()[:60]}` before, and runs no tests now",
             task,
         )
+
+
+def _triggers(text: str | None) -> set[str]:
+    """The events of GitHub by which a workflow sees every change; YAML reads the word `on` as true."""
+    found = _loaded(text)
+    events = found.get("on", found.get(True)) if isinstance(found, dict) else None
+    names = {events} if isinstance(events, str) else set(events) if isinstance(events, list | dict) else set()
+    return {str(name) for name in names if name in _ON_CHANGES}
 
 
 def _runs_tests(text: str | None) -> bool:
@@ -200,13 +218,16 @@ def _line(file: ChangedFile, text: str) -> int | None:
 
 def _steps(text: str | None) -> list[dict[str, Any]]:
     """The steps of a CI file: what each runs, whether it may fail, whether it is off."""
-    try:
-        found = yaml.load(text or "", Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError):
-        return []
     steps: list[dict[str, Any]] = []
-    _collect(found, {"continue-on-error": False, "disabled": False}, steps)
+    _collect(_loaded(text), {"continue-on-error": False, "disabled": False}, steps)
     return steps
+
+
+def _loaded(text: str | None) -> Any:
+    try:
+        return yaml.load(text or "", Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return None
 
 
 def _collect(node: Any, above: dict[str, bool], steps: list[dict[str, Any]]) -> None:
