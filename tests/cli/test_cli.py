@@ -457,14 +457,16 @@ def test_the_demo_shows_what_was_claimed_beside_what_was_measured(tmp_path: Path
         "two scripted agents, no model, no network",
         "● 1 developer  scripted",
         "Sent back",
-        "“All 2 tests pass”",
+        "says: completed  ✗ refuted  exit 1",
+        "“All 2 tests pass”                    ✗ refuted     1 failed, 1 passed",
+        "“All 2 tests pass”                    ✓ confirmed   2 passed",
         "│ - Added a test for negative numbers",
         "Next step: Add the missing test for negative numbers.",
         "  + ",
         "Next, in your own project",
     ):
         assert words in done.stdout
-    assert len(done.stdout.splitlines()) < 70
+    assert len(done.stdout.splitlines()) < 50
     worktree = next((tmp_path / "demo" / "data" / "worktrees").glob("*/1"))
     tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=worktree, check=False)
     assert tests.returncode == 0, "the bug is really fixed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _LEFT, _WIDEST = 38, 46
 """How wide what an agent wrote is, at least and at most; what is longer has lines of its own."""
 _VERDICT = 14
-_MOST_LINES = 8
+_MOST_LINES = 5
 _NO_DEEDS = ("outcome", "decisions_made", "next_agent_context", "suggested_next_steps")
 """Fields that tell nothing that was done; the outcome is told beside the name."""
 _TIMES = {1: "", 2: " twice"}
@@ -59,10 +60,10 @@ class DemoScreen:
         repair = step.tries[-1].repairs[-1]
         if repair.number > 1:
             return
-        self._show_head(step, step.tries[-1].reply or "")
-        if repair.ledger is not None:
-            self._was_false = [_words(e) for e in repair.ledger["entries"] if e["verdict"] == "refuted"]
-            self._show_claims(repair.ledger["entries"])
+        entries = repair.ledger["entries"] if repair.ledger is not None else ()
+        self._show_head(step, step.tries[-1].reply or "", entries)
+        self._was_false = [_words(e) for e in entries if e["verdict"] == "refuted"]
+        self._show_claims(entries)
 
     def show_step(self, step: StepDetail) -> None:
         """What came of a step that is done."""
@@ -75,7 +76,7 @@ class DemoScreen:
             self._show_reviewer(step, ledger)
 
     def _show_developer(self, step: StepDetail, ledger: Mapping[str, Any]) -> None:
-        self._show_head(step, step.tries[-1].reply or "")
+        self._show_head(step, step.tries[-1].reply or "", ledger["entries"])
         if repairs := len(step.tries[-1].repairs):
             self._put()
             told = Text(f"  Sent back{_TIMES.get(repairs, f' {repairs} times')}:", "yellow")
@@ -84,15 +85,14 @@ class DemoScreen:
         entries = [e for e in ledger["entries"] if not self._was_false or _words(e) in self._was_false]
         self._show_claims(entries or ledger["entries"])
         still = [_words(e) for e in ledger["entries"] if e["verdict"] == "refuted"]
-        if better := len(set(self._was_false) - set(still)):
-            what = "1 of its claims is" if better == 1 else f"{better} of its claims are"
+        if set(self._was_false) - set(still):
             said = f" It still says {' and '.join(map(self._signs.quoted, still))}." if still else ""
             self._put()
-            put_beside(self._console, Text(), [f"{what} true now: it fixed the code.{said}"])
+            put_beside(self._console, Text(), [f"It fixed the code.{said}"])
 
     def _show_reviewer(self, step: StepDetail, ledger: Mapping[str, Any]) -> None:
         attempt = step.tries[-1]
-        self._show_head(step, attempt.reply or "")
+        self._show_head(step, attempt.reply or "", ledger["entries"])
         given = attempt.briefing.splitlines()
         shown = list(_pointed_lines(given))
         self._told = "## Corrections" in given
@@ -110,7 +110,7 @@ class DemoScreen:
         if counts := tally(ledger["counts"], self._signs):
             self._put(Text("  ") + counts)
 
-    def _show_head(self, step: StepDetail, reply: str) -> None:
+    def _show_head(self, step: StepDetail, reply: str, entries: Sequence[Mapping[str, Any]]) -> None:
         if step.id in self._begun:
             return
         self._begun.add(step.id)
@@ -121,8 +121,12 @@ class DemoScreen:
         handoff = extract_handoff(reply).handoff
         says = f"   says: {one_line(handoff.outcome)}" if handoff is not None and handoff.outcome else ""
         who = f" {step.order_index + 1} {one_line(step.agent_name):<9}  {program_of(step):<8}{took:>9}{says}"
+        head = self._signs.state("done") + Text(who)
+        outcome = next((e for e in entries if e["field"] == "outcome" and e["verdict"] == "refuted"), None)
+        if says and outcome is not None:
+            head += Text("  ") + self._signs.verdict(outcome["verdict"]) + Text(f"  {_measured(outcome)}")
         self._put()
-        self._put(self._signs.state("done") + Text(who))
+        self._put(head)
 
     def _show_claims(self, entries: Sequence[Mapping[str, Any]]) -> None:
         shown = [each for each in entries if _is_shown(each)]
@@ -137,7 +141,7 @@ class DemoScreen:
                 said = ""
             head = Text(f"{said:<{wide}}")
             head += self._signs.verdict(entry["verdict"], width=_VERDICT)
-            put_beside(self._console, head, [one_line(entry["reason"])])
+            put_beside(self._console, head, [_measured(entry)])
 
     def conclude(self, result: RunResult, patch: str) -> None:
         """How it ended, and what is on the branch."""
@@ -171,10 +175,20 @@ def _words(entry: Mapping[str, Any]) -> str:
     return one_line(words_of(entry["field"], entry["text"], entry["claim"]))
 
 
+def _measured(entry: Mapping[str, Any]) -> str:
+    """What was measured, in few words: without what the claim itself says, and the command that all share."""
+    reason = one_line(entry["reason"]).removesuffix(", when Segue ran it")
+    reason = re.sub(r"^`[^`]*` ended with (\d+)$", r"exit \1", reason)
+    reason = re.sub(r"^no test was added: (\d+) before", r"\1 tests before", reason).rpartition(": ")[2]
+    place = re.search(r" in \S+", reason)
+    return reason.replace(place[0], "") if place is not None and place[0] in entry["text"] else reason
+
+
 def _is_shown(entry: Mapping[str, Any]) -> bool:
-    """What it did, and whatever is false; what claims nothing has no verdict."""
-    is_deed = entry["field"].partition("[")[0] not in _NO_DEEDS
-    return entry["verdict"] is not None and (is_deed or entry["verdict"] == "refuted")
+    """What it did, and whatever is false; what claims nothing has no verdict, the outcome has its place."""
+    field = entry["field"].partition("[")[0]
+    is_told = field not in _NO_DEEDS or (entry["verdict"] == "refuted" and field != "outcome")
+    return entry["verdict"] is not None and is_told
 
 
 def _pointed_lines(briefing: Sequence[str]) -> Iterator[str]:
