@@ -45,4 +45,4 @@ def test_a_run_without_any_back_end_named_uses_the_installed_opencode(
         )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on opencode, installed by Segue" in done.stderr.splitlines()
-    assert "2 senior_reviewer: ✔ done" in done.stderr
+    assert "2 senior_reviewer: ● done" in done.stderr

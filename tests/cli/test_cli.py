@@ -80,7 +80,7 @@ def test_a_run_shows_its_steps_beside_its_result(run: Run) -> None:
     code, out, err = run("run", "write", "Write something.")
     assert code == 0
     assert "1  Write something." in err
-    assert "1 writer: ✔ done" in err
+    assert "1 writer: ● done" in err
     assert "handed off: 1 done" in err
     assert out.startswith("Done in ")
 
@@ -157,7 +157,7 @@ def test_lists_and_shows_are_readable_and_json(run: Run) -> None:
     run("run", "write", "Write something.", "--title", "A title")
     run("run", "break", "Break something.")
     _, out, _ = run("pipelines", "list")
-    assert out.index("✘ failed") < out.index("✔ done")
+    assert out.index("✗ failed") < out.index("● done")
     listed = json.loads(run("pipelines", "list", "--json", "--text", "A title")[1])
     assert [each["title"] for each in listed["items"]] == ["A title"]
     _, shown, _ = run("pipelines", "show", "1")
@@ -380,7 +380,7 @@ def test_a_step_that_never_began_has_no_time(capsys: pytest.CaptureFixture[str])
     shown = StringIO()
     lines = live._Lines(Console(file=shown, highlight=False), detail)
     lines.update(detail)
-    assert shown.getvalue() == "1 qa: \u2718 failed  no back end\n"
+    assert shown.getvalue() == "1 qa: \u2717 failed  no back end\n"
 
 
 def test_a_prompt_can_come_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,7 +466,7 @@ def test_the_demo_shows_what_was_claimed_beside_what_was_measured(tmp_path: Path
         "Next, in your own project",
     ):
         assert words in done.stdout
-    assert len(done.stdout.splitlines()) < 50
+    assert len(done.stdout.splitlines()) <= 50, "the commands at its end are long here"
     worktree = next((tmp_path / "demo" / "data" / "worktrees").glob("*/1"))
     tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=worktree, check=False)
     assert tests.returncode == 0, "the bug is really fixed"

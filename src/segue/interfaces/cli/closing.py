@@ -129,7 +129,7 @@ def describe_finding(finding: Finding, signs: Signs) -> list[str]:
 
 
 def _place(finding: Finding) -> str:
-    if finding.path is None:
+    if not finding.path:
         return ""
     line = f":{finding.line}" if finding.line else ""
     return f" in {one_line(finding.path)}{line}"

@@ -152,7 +152,7 @@ def _print_record(ledger: Ledger, evidence: Evidence, problems: list[Problem]) -
 
     out = console()
     for test in ledger.weakened:
-        style, mark = ("bold red", "\u2717") if test.standing == "weakened" else ("yellow", "!")
+        style, mark = ("bold red", "\u2193") if test.standing == "weakened" else ("yellow", "!")
         out.print(f"[{style}]{mark} {test.standing}[/]  {safe(_describe(test))}", soft_wrap=True)
     for problem in problems:
         out.print(

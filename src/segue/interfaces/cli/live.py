@@ -20,7 +20,7 @@ from segue.domain.audit import FINAL_KINDS, AuditEntry, AuditKind
 from segue.domain.usage import Usage
 from segue.interfaces.cli.activity import WorkShown, approval_lines, describe_activity, describe_usage
 from segue.interfaces.cli.ledgers import describe_ledger
-from segue.interfaces.cli.output import STYLES, duration, plain_table, printable, safe, styled
+from segue.interfaces.cli.output import MARKS, STYLES, duration, plain_table, printable, safe, styled
 
 if TYPE_CHECKING:
     from segue.application.app import Segue
@@ -108,9 +108,7 @@ class _LiveTable:
         table = Table.grid(padding=(0, 2, 0, 0))
         for step in self._detail.steps:
             running = step.status == "running" and self._detail.status == "running"
-            mark = (
-                self._spinner if running else Text.from_markup(styled(step.status).partition(" ")[0] + "[/]")
-            )
+            mark = self._spinner if running else Text(MARKS[step.status], STYLES[step.status])
             table.add_row(
                 mark,
                 str(step.order_index + 1),

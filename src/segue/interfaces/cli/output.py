@@ -11,30 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-STYLES = {
-    "pending": "dim",
-    "running": "cyan",
-    "interrupted": "yellow",
-    "waiting_for_approval": "yellow",
-    "done": "green",
-    "failed": "red",
-    "aborted": "magenta",
-    "handing_over": "cyan",
-    "handed_over": "blue",
-    "skipped": "dim",
-}
-MARKS = {
-    "pending": "·",
-    "running": "●",
-    "interrupted": "‖",
-    "waiting_for_approval": "?",
-    "done": "✔",
-    "failed": "✘",
-    "aborted": "■",
-    "handing_over": "↪",
-    "handed_over": "↪",
-    "skipped": "-",
-}
+from segue.interfaces.cli.marks import STATES, Mark
+
+_OTHERS = {"handing_over": Mark("↪", ">", "cyan"), "handed_over": Mark("↪", ">", "blue")}
+"""States of sessions that no step has."""
+STYLES = {name: mark.style for name, mark in (STATES | _OTHERS).items()}
+MARKS = {name: mark.sign for name, mark in (STATES | _OTHERS).items()}
 
 _DRIVES_TERMINAL = re.compile("[\x7f-\x9f]")
 """Control characters that JSON may hold as they are; those below the space it never does."""
@@ -75,8 +57,10 @@ def quiet_json(text: str) -> str:
 
 def styled(status: str) -> str:
     """A status with its mark, in its colour."""
-    style = STYLES.get(status, "")
-    return f"[{style}]{MARKS.get(status, ' ')} {status}[/]" if style else status
+    if status not in STYLES:
+        return status
+    shown, style = f"{MARKS[status]} {status}", STYLES[status]
+    return f"[{style}]{shown}[/]" if style else shown
 
 
 def status_of(pipeline: Any) -> str:
