@@ -72,13 +72,11 @@ def repo(project: Path) -> Path:
     )
 
 
-def agree(repo: Path, actions: list[dict[str, Any]]) -> None:
-    """A template `fix` with one agent that does this."""
-    agent = {"backend": "scripted", "options": {"actions": actions}}
-    catalog = {
-        "agents": {"developer": agent},
-        "templates": {"fix": {"steps": [{"agent": "developer"}], "on_refuted": "note"}},
-    }
+def agree(repo: Path, actions: list[dict[str, Any]], *later: list[dict[str, Any]]) -> None:
+    """A template `fix` with one agent that does this, and something else when it is asked to repair it."""
+    agent = {"backend": "scripted", "options": {"actions": actions, "later": list(later)}}
+    template = {"steps": [{"agent": "developer"}], "on_refuted": "repair" if later else "note"}
+    catalog = {"agents": {"developer": agent}, "templates": {"fix": template}}
     write_catalog(repo, json.dumps(catalog))
 
 
@@ -126,3 +124,23 @@ def test_a_check_that_the_agent_deletes_fails(repo: Path, segue: Segue) -> None:
     assert ran.code == 1
     assert ran.out.startswith("Done, with ")
     assert "exit 4" in ran.out
+
+
+def test_a_weakened_test_is_sent_back_and_may_be_restored(repo: Path, segue: Segue) -> None:
+    fixed = "def median(numbers):\n    ordered = sorted(numbers)\n    half = len(ordered) // 2\n"
+    fixed += "    return ordered[half] if len(ordered) % 2 else sum(ordered[half - 1 : half + 1]) / 2\n"
+    restored: list[dict[str, Any]] = [
+        {"write": {"path": "test_stats.py", "text": TESTS}},
+        {"write": {"path": "stats.py", "text": fixed}},
+        {"say": "## What Was Done\n- Changed `median` in stats.py\n"},
+    ]
+    first: list[dict[str, Any]] = [
+        {"write": {"path": "test_stats.py", "text": SKIPPED}},
+        {"say": "## What Was Done\n- Changed test_stats.py\n"},
+    ]
+    agree(repo, first, restored)
+    ran = segue("run", "fix", "Fix median for even counts.", "--check", CHECK)
+    assert (ran.code, "after 1 repair." in ran.out) == (0, True), ran.out
+    asked = json.loads(segue("pipelines", "show", "1", "--json").out)
+    assert "weakened" not in ran.out
+    assert asked["steps"][0]["repairs"] == 1

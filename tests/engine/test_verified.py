@@ -167,7 +167,7 @@ async def test_a_check_that_fails_refutes_what_was_said_of_the_tests(
 async def test_the_gate_fail_fails_the_step(tmp_path: Path, repository: Path) -> None:
     ended, _, _ = await run(tmp_path, repository, [WRITE, say(LIE)], [[say(TRUE)]], on_refuted="fail")
     assert ended.status == "failed"
-    assert "says what is not so" in (ended.reason or "")
+    assert "makes a false claim" in (ended.reason or "")
     assert "b.py" in (ended.reason or "")
 
 

@@ -238,7 +238,9 @@ def _why_it_fails(examined: Examined) -> str:
     if examined.refuted:
         more = len(examined.refuted) - 1
         rest = f" (and {more} more)" if more else ""
-        return f"its handoff says what is not so: {examined.refuted[0]}{rest}"
+        is_claim = examined.ledger is not None and bool(examined.ledger.refuted)
+        what = "its handoff makes a false claim" if is_claim else "it weakened a test"
+        return f"{what}: {examined.refuted[0]}{rest}"
     if examined.handoff is None:
         return "no handoff could be found in its reply"
     first = errors_of(examined.problems)[-1]

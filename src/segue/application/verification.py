@@ -16,8 +16,9 @@ from segue.domain.activity import ActivityKind
 from segue.domain.briefing.measured import measured_lines
 from segue.domain.briefing.values import FalseClaim
 from segue.domain.claims import Ledger, corrections_of, ledger_as_dict, verify_claims
+from segue.domain.claims.rendering import one_line
 from segue.domain.evidence.agent_log import commands_of, last_test_run, shows_every_command
-from segue.domain.evidence.model import CommandRun, Evidence
+from segue.domain.evidence.model import CommandRun, Evidence, Standing, WeakenedTest
 from segue.domain.evidence.record import evidence_as_json
 from segue.domain.evidence.sources import Observed
 from segue.domain.final_state import FilesChanged
@@ -30,6 +31,7 @@ from segue.domain.repairing import errors_of
 
 _NO_OUTCOME = "H001"
 _MOST_SPANS = 2_000
+_MOST_WEAKENED = 10
 
 RunCheck = Callable[[str, str | None, str], Awaitable[CheckedTests]]
 """Runs a command in a folder, and its tests on the state of a mark: folder, mark, command.
@@ -63,15 +65,23 @@ class Examined:
 
     @property
     def refuted(self) -> tuple[str, ...]:
-        """A line for each claim that is not so."""
+        """What the agent is asked to correct: a line for each false claim, and for each weakened test."""
         if self.ledger is None:
             return ()
-        return corrections_of(replace(self.ledger, unmentioned=(), removed=()))
+        claims = corrections_of(replace(self.ledger, unmentioned=(), removed=()))
+        return (*claims, *(f"{line} Restore it, and fix what it finds." for line in self.weakened))
+
+    @property
+    def weakened(self) -> tuple[str, ...]:
+        """A line for each test that proves less than before, and that nobody asked for."""
+        found = () if self.ledger is None else self.ledger.weakened
+        accused = [each for each in found if each.standing is Standing.WEAKENED]
+        return tuple(_describe_weakened(each) for each in accused[:_MOST_WEAKENED])
 
     @property
     def corrections(self) -> tuple[str, ...]:
-        """What the next agent is told: claims that are not so, and changes that nobody mentioned."""
-        return corrections_of(self.ledger) if self.ledger is not None else ()
+        """What the next agent is given: false claims, weakened tests, and changes that nobody mentioned."""
+        return (*corrections_of(self.ledger), *self.weakened) if self.ledger is not None else ()
 
     @property
     def false(self) -> tuple[FalseClaim, ...]:
@@ -100,6 +110,14 @@ class Examined:
         facts: dict[str, Any] = ledger_as_dict(self.ledger, self.source)
         spans = {name: [span.start, span.end] for name, span in list(self.spans.items())[:_MOST_SPANS]}
         return json.dumps({**facts, "corrections": list(self.corrections), "spans": spans})
+
+
+def _describe_weakened(test: WeakenedTest) -> str:
+    """`test_even in test_stats.py:9 proves less than before: Skipped now; it failed before.`"""
+    line = f":{test.line}" if test.line else ""
+    where = f" in {one_line(test.path)}{line}" if test.path else ""
+    name = one_line(test.test or test.way)
+    return f"{name}{where} proves less than before: {one_line(test.reason).rstrip('.')}."
 
 
 def judge(
