@@ -12,7 +12,7 @@ from pathlib import Path
 from open_world.case import ACT, Case
 from open_world.worlds import World
 
-HALVES = ("seen", "held_out")
+HALVES = ("seen", "held_out", "fresh")
 _SLOT = re.compile(r"\{(\w+)(?::([\w ]+))?\}")
 _COUNTED = [
     "no",
@@ -54,6 +54,8 @@ class Statement:
     half: str
     text: str
     has_aside: bool
+    phrasing: str = ""
+    """The phrasing, with its slots."""
     false_words: tuple[str, ...] = ()
     """Words of the false part; one of them has to be in the rest that a `partly` names."""
     may_be_act: bool = False
@@ -107,6 +109,7 @@ class Speaker:
             half=self.half,
             text=text,
             has_aside=phrasing.has_aside,
+            phrasing=phrasing.text,
             false_words=tuple(_words_of(case, written)),
             may_be_act=ACT in (*case.false, *case.named),
         )

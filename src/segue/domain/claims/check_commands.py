@@ -22,9 +22,9 @@ from segue.domain.evidence.model import CommandRun
 from segue.domain.handoff.reading.words import word_set
 from segue.domain.text.command_lines import programs_of, purposes_of, read_line
 
-_EXIT = word_set("exit exits exited exiting rc returncode")
-_ENDED = word_set("returns returned ended ends finished")
-TESTS = word_set("test tests suite testsuite specs spec")
+_EXIT = word_set("exit exits exited exiting rc returncode exit-code")
+_ENDED = word_set("returns returned ended ends finished completed completes quit quits terminated terminates")
+TESTS = word_set("test tests suite testsuite test-suite specs spec")
 WHOLE = word_set("all full whole entire complete every full-suite everything each")
 _RESULT_GLUE = word_set(
     "run runs ran suite test tests result results output status case cases total automated unit code is "
@@ -151,6 +151,8 @@ def went_well(case: Case) -> list[Atom]:
         if not ahead or any(case.tokens[n].kind is Kind.COMMAND for n in range(at + 1, ahead[0])):
             continue
         between = lows[at + 1 : ahead[0]]
+        if any(case.tokens[n].value is not None for n in range(at + 1, ahead[0])):
+            continue  # `pytest` and 12 tests passed: the number tells
         if lows[ahead[0]] in BAD or any(low in NEGATIONS for low in between):
             continue
         if any(
@@ -284,8 +286,10 @@ def ran(case: Case) -> list[Atom]:
         commands = [i.at for i in clause.items if case.tokens[i.at].kind is Kind.COMMAND]
         for at in commands:
             text = case.tokens[at].text
-            _, logged, around = same_runs(evidence, text)
-            if logged or around:
+            own, logged, around = same_runs(evidence, text)
+            if own and not logged:
+                found.append(unknown(f"Segue ran {shown(text)} itself; no log shows that the agent did"))
+            elif logged or around:
                 run = (logged or around)[-1]
                 found.append(
                     holds(f"the log of the agent shows {shown(text)}", (at, *clause.verb), pointer_to(run))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds
 from segue.domain.claims.check_definitions import Place
 from segue.domain.claims.lexicon import ABOUT, COUNT_NOUNS, GRAMMAR, PREPOSITIONS
 from segue.domain.claims.linking import World, is_code_path, is_test_path
-from segue.domain.claims.relations import Clause, Role
+from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import Change, ChangeKind, DefinitionChange, DefinitionFate, DefinitionKind
@@ -93,7 +93,7 @@ def _noun_of(tokens: list[Token], at: int, stop: int) -> int | None:
             if after is not None and after.low in ("files", "file") and token.low == "test":
                 return n + 1
             is_first_part = (
-                token.low in ("test", "function", "file", "class")
+                token.low in ("test", "function", "file", "class", "total")
                 and after is not None
                 and after.low in COUNT_NOUNS
             )
@@ -119,12 +119,31 @@ def check_counts(case: Case, clause: Clause) -> list[Atom]:
     """The numbers of a clause that tells of a change."""
     found = []
     for each in counted_in(case.tokens, clause.first, clause.last):
-        if each.what in _RUN_NOUNS:
+        is_later = case.tokens[each.at].low == "no" and each.at > max(clause.verb, default=0)
+        if each.what in _RUN_NOUNS or is_later:
             continue
-        readings = _readings(case, clause, each)
+        readings = _readings(case, _as_addition(case, clause, each), each)
         if readings is not None:
             found.append(_judge(clause, each, readings))
     return found
+
+
+def _as_addition(case: Case, clause: Clause, each: Counted) -> Clause:
+    """ "Extended a.py by 2 tests", "a.py: +2 tests": what is counted was added."""
+    before = case.tokens[each.at - 1].low if each.at else ""
+    is_added = before in ("by", "with") or case.tokens[each.at].text[:1] == "+"
+    is_thing = each.what not in ("files", "lines", "commits")
+    if is_added and is_thing and clause.relation is Relation.CHANGED:
+        return replace(clause, relation=Relation.ADDED, items=_as_places(case, clause))
+    return clause
+
+
+def _as_places(case: Case, clause: Clause) -> tuple[Item, ...]:
+    """The files of a clause, as the places of what it tells."""
+    return tuple(
+        item._replace(role=Role.PLACE) if case.tokens[item.at].kind is Kind.PATH else item
+        for item in clause.items
+    )
 
 
 def _judge(clause: Clause, each: Counted, readings: _Readings) -> Atom:
@@ -191,6 +210,8 @@ def _files(
     if any(case.tokens[n].low not in _UNIT_WORDS | GRAMMAR for n in range(each.at + 1, each.noun)):
         return None
     if kinds is None:
+        if clause.relation is Relation.HAS:
+            return None
         if clause.relation not in (Relation.CHANGED, Relation.UNTOUCHED) and clause.strong:
             return None
         alike = [len(changes)]

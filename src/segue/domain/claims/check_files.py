@@ -242,6 +242,8 @@ def _target(world: World, old_text: str, new_text: str) -> str:
     return new
 
 
+_HAPPENS = (Relation.CHANGED, Relation.ADDED)
+"""That a file changed proves these, but not that something was created there, or removed."""
 _DEEDS = (Relation.CHANGED, Relation.ADDED, Relation.CREATED, Relation.REMOVED)
 
 
@@ -279,7 +281,7 @@ def place_atoms(case: Case, clause: Clause, done: frozenset[int]) -> list[Atom]:
         refutes = clause.lemma not in VAGUE or atom.reason.startswith("there is no")
         if atom.status is Status.CONTRADICTS and not (refutes and token.certain):
             atom = unknown(atom.reason)
-        verb = clause.verb if clause.strong and clause.relation in _DEEDS else ()
+        verb = clause.verb if clause.strong and clause.relation in _HAPPENS else ()
         if names and atom.status is Status.HOLDS:
             found.append(_names_in(case, clause, item, names, atom))
         else:

@@ -154,7 +154,8 @@ def _what_follows(case: Case, lows: list[str], each: Counted) -> str:
         low = lows[n]
         if low in NEGATIONS:
             return ""
-        if case.tokens[n].value is not None or (low in ("collected", "ran", "run") and not has_total):
+        is_run = low in ("ran", "run") and lows[n + 1 : n + 2] and lows[n + 1] not in FINE
+        if case.tokens[n].value is not None or ((low == "collected" or is_run) and not has_total):
             return "collected"
         if low == "skipped":
             return "skipped"
@@ -175,6 +176,7 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
         if n > each.at
         and (low in FINE or low in BAD or low in ("skipped", "collected"))
         and n - each.noun < 8
+        and not (what == "collected" and low in FINE)
     }
     glue = [n for n in range(max(0, each.at - 2), each.noun) if lows[n] in WHOLE]
     commands = commands_in(case)[:1]

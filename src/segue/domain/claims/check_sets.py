@@ -65,7 +65,11 @@ def check_only(case: Case) -> list[Atom]:
             if tells_change or any(c.relation is Relation.UNTOUCHED for c in case.reading.clauses)
             else []
         )
-    exclusive = [at for at, low in enumerate(lows) if low in ONLY and lows[max(0, at - 1)] != "not"]
+    exclusive = [
+        at
+        for at, low in enumerate(lows)
+        if (low in ONLY or _is_just(case, at)) and lows[max(0, at - 1)] != "not"
+    ]
     if (
         not exclusive
         and "all" in lows
@@ -78,6 +82,12 @@ def check_only(case: Case) -> list[Atom]:
             else []
         )
     return _only(case, lows, exclusive[0], says_all=True) if exclusive and tells_change else []
+
+
+def _is_just(case: Case, at: int) -> bool:
+    """True for the `just` of "just a.py"."""
+    after = case.tokens[at + 1] if at + 1 < len(case.tokens) else None
+    return case.tokens[at].low == "just" and after is not None and after.kind in ENTITIES
 
 
 def _things(case: Case) -> bool:

@@ -24,6 +24,7 @@ from segue.domain.handoff.reading.words import word_set
 
 _ENDS = frozenset({"but", "however", "whereas", "although", "though", "yet"})
 _FILE_WORDS = word_set("file files module modules script folder directory package branch")
+ARROWS = ("->", "\u2192", "=>", "\u21d2")
 _PLACES = frozenset({"place", "target", "source"})
 
 
@@ -46,7 +47,9 @@ def _segments(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int, .
             if "(" in token.text:
                 depth += 1
                 inner.append([])
-                about.append(_paths(tokens, outer)[-1:])
+                about.append(
+                    _paths(tokens, outer)[-1:] or _names(tokens, outer)[-1:] or _commands(tokens, outer)
+                )
                 continue
             elif depth and ")" in token.text:
                 depth -= 1
@@ -62,6 +65,14 @@ def _paths(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
     return tuple(at for at in segment if tokens[at].kind is Kind.PATH)
 
 
+def _names(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at for at in segment if tokens[at].kind is Kind.NAME)
+
+
+def _commands(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at for at in segment if tokens[at].kind is Kind.COMMAND)
+
+
 def _cut(
     tokens: Sequence[Token], part: list[int], prefix: tuple[int, ...]
 ) -> Iterator[tuple[list[int], tuple[int, ...]]]:
@@ -72,7 +83,7 @@ def _cut(
             token.kind is Kind.SIGN
             and (";" in token.text or token.text in ("\u2014", "\u2013", "-", "|", "--"))
         )
-        is_colon = token.kind is Kind.SIGN and ":" in token.text
+        is_colon = token.kind is Kind.SIGN and (":" in token.text or _is_pointer(tokens, at))
         if (
             is_colon
             and any(tokens[each].kind in ENTITIES for each in segment)
@@ -81,7 +92,7 @@ def _cut(
             prefix = tuple(each for each in segment if tokens[each].kind in ENTITIES)
             is_stop = True
         elif is_stop and segment and not _has_verb(tokens, segment):
-            prefix = (*prefix, *_paths(tokens, segment))
+            prefix = (*prefix, *_names(tokens, segment)[-1:], *_paths(tokens, segment))
         elif is_colon and (tail := _last_things(tokens, segment)):
             yield segment[: -len(tail)], prefix
             prefix, segment = tuple(tail), []
@@ -94,6 +105,15 @@ def _cut(
             segment.append(at)
     if segment:
         yield segment, prefix
+
+
+def _is_pointer(tokens: Sequence[Token], at: int) -> bool:
+    """True for the arrow of "a.py -> deleted": what follows is said of what comes before."""
+    if tokens[at].text not in ARROWS or not 0 < at < len(tokens) - 1:
+        return False
+    before, after = tokens[at - 1], tokens[at + 1]
+    is_value = after.kind in (Kind.NUMBER, Kind.VERSION, Kind.COMMIT) and after.kind is before.kind
+    return before.kind in ENTITIES and after.kind is not before.kind and not is_value
 
 
 def _last_things(tokens: Sequence[Token], segment: Sequence[int]) -> list[int]:
@@ -159,11 +179,13 @@ class _Clauses:
     def _clause(self, verb: FoundVerb, begin: int, end: int) -> Clause:
         subject = [n for n in range(begin, verb.at) if n not in verb.verb]
         aux = range(self.back(verb.at) + 1, verb.at)
-        denied = any(self.low(n) in NEGATIONS for n in aux)
+        denied = any(
+            self.low(n) in NEGATIONS or self.low(n) == "zero" for n in (*aux, *verb.verb, verb.at - 1)
+        )
         negated = denied and not verb.sense.lemma.startswith("no longer")
         if self.low(self.back(verb.at)) == "without":
             negated = True
-        sense = verb.sense
+        sense = self._presence(verb, subject)
         items: list[Item] = []
         words: list[int] = []
         foreign = False
@@ -179,24 +201,24 @@ class _Clauses:
         start = Role.PLACE if sense.lemma == "noun" else Role.OBJECT
         rest = [n for n in range(verb.at + 1, end) if n not in verb.verb]
         after = Role.TARGET if verb.passive and sense.lemma in ("rename", "is now") else Role.TOPIC
+        if rest and verb.passive and self._is_more(rest):
+            after = Role.OBJECT
         self._walk(rest, after if verb.passive else start, items, words, sense)
         if sense.lemma == "noun" and sense.relation not in (
             Relation.RENAMED,
             Relation.REPLACED,
             Relation.VALUE,
         ):
-            items = [
-                item._replace(role=Role.OBJECT)
-                if item.role in (Role.PLACE, Role.TARGET, Role.TOPIC)
-                else item
-                for item in items
-            ]
+            topics = self.low(verb.at + 1) == "of"
+            roles = (Role.TOPIC,) if topics else (Role.PLACE, Role.TARGET)
+            items = [item._replace(role=Role.OBJECT) if item.role in roles else item for item in items]
         elif sense.lemma == "noun":
             items = [item._replace(role=Role.OBJECT) if item.role is Role.TOPIC else item for item in items]
         items += self._lead_places(begin)
         bare = not items and not [at for at in words if self.tokens[at].low not in GRAMMAR]
         role = Role.OBJECT if bare else Role.PLACE
-        items += [Item(at, role) for at in self.prefix if all(item.at != at for item in items)]
+        items += self._prefixed(items, role)
+        sense, items = self._meant(sense, subject, items, verb)
         if sense.lemma == "make" and any(NOUNS.get(self.tokens[at].low) is Relation.CHANGED for at in words):
             sense = Sense(Relation.CHANGED, True, "change")
             items = [
@@ -221,12 +243,60 @@ class _Clauses:
             is_new="now" in around or "new" in around or sense.lemma in ("gain", "get", "receive"),
         )
 
+    def _presence(self, verb: FoundVerb, subject: list[int]) -> Sense:
+        """ "calc.py now defines `total`" says that it is there."""
+        is_file = any((t := self.token(n)) is not None and t.kind is Kind.PATH for n in subject)
+        comes = verb.sense.relation in (Relation.ADDED, Relation.CREATED)
+        if comes and is_file and verb.form is Form.THIRD and not verb.passive:
+            return Sense(Relation.HAS, True, "have")
+        return verb.sense
+
+    def _prefixed(self, items: list[Item], role: Role) -> list[Item]:
+        """What stands before the clause, and is what it speaks of: "`total` (moved to b.py)"."""
+        names = [at for at in self.prefix if self.tokens[at].kind is Kind.NAME]
+        has_object = any(item.role is Role.OBJECT for item in items)
+        found = []
+        for at in self.prefix:
+            if any(item.at == at for item in items):
+                continue
+            if at in names:
+                found.append(Item(at, Role.OBJECT if not has_object else role))
+            else:
+                found.append(Item(at, Role.PLACE if names else role))
+        return found
+
+    def _meant(
+        self, sense: Sense, subject: list[int], items: list[Item], verb: FoundVerb
+    ) -> tuple[Sense, list[Item]]:
+        """What a verb means with these things: "put `LIMIT` at 5" sets a value."""
+        kinds = {item.at: self.tokens[item.at].kind for item in items}
+        if sense.lemma == "cover" and any(self.low(n) in WORK_NOUNS for n in subject):
+            return Sense(Relation.CHANGED, False, "span"), items
+        if sense.lemma == "make" and items and all(kind is Kind.PATH for kind in kinds.values()):
+            last = [
+                self.token(n) for n in range(len(self.segment)) if self.low(n).isalpha() or self.is_entity(n)
+            ]
+            if last[-1] is not None and last[-1].kind is Kind.PATH and verb.form is Form.PAST:
+                return Sense(Relation.CREATED, True, "create"), items
+        if sense.lemma == "put" and any(kind in (Kind.NUMBER, Kind.VERSION) for kind in kinds.values()):
+            if any(kinds[i.at] is Kind.NAME and i.role is Role.OBJECT for i in items):
+                values = (Kind.NUMBER, Kind.VERSION)
+                moved = [i._replace(role=Role.TARGET) if kinds[i.at] in values else i for i in items]
+                return Sense(Relation.VALUE, True, "set"), moved
+        return sense, items
+
+    def _is_more(self, rest: list[int]) -> bool:
+        """True for the `b.py` of "a.py was edited, and so was b.py"."""
+        n = next((at for at in rest if self.low(at) not in LINKS and "," not in self.low(at)), rest[-1])
+        return n > rest[0] and self.is_entity(n)
+
     def _lead_places(self, begin: int) -> list[Item]:
         """The place before a comma: "In calc.py, added ..."."""
         if begin == 0 or self.low(0) not in ("in", "inside", "within", "under"):
             return []
         comma = next((n for n in range(begin) if "," in self.low(n)), 0)
-        return [Item(self.segment[n], Role.PLACE) for n in range(comma) if self.is_entity(n)]
+        subject = next((n for n in range(comma) if self.low(n) in AGENT), comma)
+        return [Item(self.segment[n], Role.PLACE) for n in range(subject) if self.is_entity(n)]
 
     def _is_habit(self, verb: FoundVerb, aux: range, end: int) -> bool:
         """True for "files are written by one function": it tells what always happens."""
@@ -290,7 +360,7 @@ class _Clauses:
                 words.append(self.segment[n])
             elif token.kind is Kind.SIGN and ":" in token.text and role is Role.TOPIC:
                 role = Role.OBJECT
-            elif token.text in ("->", "\u2192", "=>") and role is not Role.SUB:
+            elif token.text in ARROWS and role is not Role.SUB:
                 role = Role.TARGET
 
     def _begins_object(self, n: int, items: list[Item], role: Role) -> bool:

@@ -43,6 +43,8 @@ def decide(reading: Reading, atoms: Sequence[Atom]) -> Entry:
     right = [atom for atom in atoms if atom.status is Status.HOLDS]
     partial = [atom for atom in atoms if atom.status is Status.BY_WORDS]
     covered = {at for atom in right for at in atom.covers}
+    if sum(reading.tokens[at].kind in ENTITIES for at in covered if at < len(reading.tokens)) > 1:
+        covered |= {at for at, token in enumerate(reading.tokens) if token.low == "both"}
     rest = rest_of(reading, covered)
     if right and not rest and not partial:
         return Entry(
@@ -69,7 +71,12 @@ def rest_of(reading: Reading, covered: Collection[int]) -> tuple[str, ...]:
             and at + 1 < len(reading.tokens)
             and reading.tokens[at + 1].low in COUNT_NOUNS
         )
-        if token.start >= len(text) or at in covered or not (is_count or needs_cover(token)):
+        if (
+            token.start >= len(text)
+            or token.start == token.end
+            or at in covered
+            or not (is_count or needs_cover(token))
+        ):
             continue
         if found and last == at - 1:
             found[-1] = (found[-1][0], token.end)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from segue.domain.claims.lexicon import BAD, COUNT_NOUNS, FINE
 from segue.domain.claims.relations import Clause
 from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.reading.words import word_set
 
 _PLAN = word_set(
@@ -83,15 +84,17 @@ def _head(lows: list[str], clauses: Sequence[Clause]) -> int:
         for n, low in enumerate(lows)
         if low in FINE or low in BAD or COUNT_NOUNS.get(low) in ("passed", "skipped")
     ]
-    return min([*verbs, *results], default=len(lows))
+    things = [n for n, low in enumerate(lows) if not low]
+    return min([*verbs, *results], default=things[-1] + 1 if things else len(lows))
 
 
 def _by_words(lows: list[str], head: int, own: Sequence[Clause], *, by_program: bool) -> str | None:
     """What the words before a deed, and those behind it, say of whether it is real."""
     lead, tail = lows[:head], lows[head:]
+    is_turned = "now" in lows or any(c.relation in (Relation.RENAMED, Relation.VALUE) for c in own)
     for low in lead:
         for words, reason in _LEADS:
-            if low in words and not (words is _TOLD and by_program):
+            if low in words and not (words is _TOLD and by_program) and not (words is _EARLIER and is_turned):
                 return reason
     if not own and any(low in _PLAN for low in tail[:3]):
         return "it is a plan or a wish"
@@ -103,7 +106,8 @@ def _by_words(lows: list[str], head: int, own: Sequence[Clause], *, by_program: 
     for n, low in enumerate(tail[:-1]):
         if low == "by" and any(word in _OTHERS or word == "previous" for word in tail[n + 1 : n + 4]):
             return "it tells of others"
-    return "it was undone again" if any(low in _UNDONE for low in tail[1:]) else None
+    undone = any(low in _UNDONE and tail[n] != "to" for n, low in enumerate(tail[1:]))
+    return "it was undone again" if undone else None
 
 
 _ORDERS = word_set("ensure maintain keep remember verify confirm check beware note")

@@ -17,7 +17,7 @@ _LETTERS = {
     "??": Relation.CREATED,
     "+": Relation.CREATED,
 }
-_ARROWS = ("->", "\u2192", "=>")
+_ARROWS = ("->", "\u2192", "=>", "\u21d2")
 _FORMERLY = frozenset({"formerly", "previously", "was", "n\u00e9e", "ex"})
 _THERE_IS_NO = word_set("there is are no any more anymore longer")
 _TURNS = word_set("was were from instead before previously formerly not old than")
@@ -77,7 +77,8 @@ def _called(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
     if len(things) != 2 or not cues or deeds or tokens[things[0]].kind is not tokens[things[1]].kind:
         return []
     between = [tokens[n].low for n in range(things[0] + 1, things[1])]
-    first, second = things if not any(low in _BACKWARDS for low in between) else reversed(things)
+    is_forward = "to" in between or not any(low in _BACKWARDS for low in between)
+    first, second = things if is_forward else reversed(things)
     verb = (*cues, *(v for c in clauses for v in c.verb))
     items = (Item(first, Role.OBJECT), Item(second, Role.TARGET))
     return [_made(Relation.RENAMED, items, verb, len(tokens) - 1, lemma="called")]

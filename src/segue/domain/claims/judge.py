@@ -38,7 +38,7 @@ def read(statement: Statement, world: World) -> Reading:
     """The tokens and clauses of a statement, with those that it inherits."""
     if statement.path is not None or statement.is_outcome or statement.not_claim:
         return Reading(statement=statement, tokens=[])
-    tokens = tokens_of(statement.text, world)
+    tokens = _row_tokens(statement, world) if statement.header else tokens_of(statement.text, world)
     if len(tokens) > MOST_TOKENS:
         return Reading(statement=statement, tokens=[])
     tokens = _with_dependencies(tokens, world)
@@ -49,6 +49,30 @@ def read(statement: Statement, world: World) -> Reading:
         clauses += inherited_clauses(statement, tokens, clauses)
     clauses = [_as_place(tokens, clause) for clause in clauses]
     return Reading(statement=statement, tokens=tokens, clauses=_below(statement, tokens, clauses, world))
+
+
+_YES, _NO = word_set("yes y x \u2713 \u2714 \u2705 true"), word_set("no n - \u2717 \u274c false")
+
+
+def _row_tokens(statement: Statement, world: World) -> list[Token]:
+    """The tokens of a row, with the name of a column before a number, and in place of a `yes`."""
+    found: list[Token] = []
+    at = 0
+    for column, cell in zip(statement.header, statement.text.split("|"), strict=False):
+        begin = at + len(cell) - len(cell.lstrip())
+        inner = [t._replace(start=t.start + at, end=t.end + at) for t in tokens_of(cell, world)]
+        name = [t._replace(start=begin, end=begin) for t in tokens_of(column, world)]
+        bare = cell.strip().lower().strip("`*")
+        if found:
+            found.append(Token(Kind.SIGN, "|", begin, begin))
+        if bare in _YES:
+            found += [t for t in name if t.kind is not Kind.SIGN]
+        elif len(inner) == 1 and inner[0].kind is Kind.NUMBER:
+            found += [*name, Token(Kind.SIGN, ":", begin, begin), *inner]
+        elif bare not in _NO:
+            found += inner
+        at += len(cell) + 1
+    return found
 
 
 def _with_dependencies(tokens: list[Token], world: World) -> list[Token]:
@@ -241,7 +265,7 @@ def _new_files(case: Case, clause: Clause) -> list[Atom]:
     """`we now have a new file, a.py`."""
     files = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH and not i.modifies]
     relation = Relation.CREATED if any(case.tokens[n].low in NEW for n in clause.words) else Relation.HAS
-    denied = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in NEGATIONS]
+    denied = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low == "without"]
     if denied:
         relation = Relation.REMOVED  # `we do without a.py now`
     found = []

@@ -27,6 +27,8 @@ class Statement:
     """What its heading, lead-in or field says of the things in it."""
     is_list: bool = False
     """True if it is an entry of a list of files."""
+    header: tuple[str, ...] = ()
+    """The names of the columns, for a row of a table."""
     places: tuple[str, ...] = ()
     """The files that the item above it is about."""
     follows: bool = False

@@ -24,9 +24,40 @@ GRAMMAR = word_set(
     "s following respectively i.e e.g etc above below both-of thus hence first second next-to up out "
     "off over away down back along entry entries item one change changes commit step patch work pr "
     "session branch ok okay done yes well please verified confirmed checked double-checked ensured made "
-    "sure project source tree path paths name"
+    "sure project source tree path paths name in-all diff changeset overall altogether entirely contents "
+    "content"
 )
 """Words that state nothing that would have to be checked."""
+PHRASES: dict[tuple[str, ...], str] = {
+    tuple(phrase.split()): word
+    for word, phrases in {
+        "and": "along with, as well as, together with, and so was, and so is, and so were, and so are, but also",
+        "i": "went ahead and, gone ahead and, go ahead and, ended up, had to, have had to, was able to",
+        "now": "from now on, from here on, as of now, these days, as of this commit, at last",
+        "anymore": "any longer, any more",
+        "was": "used to be, previously was",
+        "called": "goes by the name of, goes by, given the name, go by, named as, known as, the name of",
+        "new": "brand new, newly created, newly added",
+        "uses": "call sites, usage sites",
+        "diff": "change set, overall diff, whole diff, entire diff, full diff, diff of this step",
+        "pr": "pull request, merge request",
+        "codebase": "code base, whole tree, entire tree, whole repo, whole repository, entire repository",
+        "in-all": "in total, all in all, in all, all told, a total of, the total of, total of",
+        "every": "each and every, every single, every one of, each one of, each of, every last",
+        "no": "not a single, not one, not any, no single",
+        "exit-code": "exit code, exit status, return code, status code, return value, exit value",
+        "test-suite": "test suite, suite of tests, test run, tests suite",
+        "file": "file at",
+        "not": "held off on, holding off on, refrained from, held back from",
+        "left-alone": "stayed away from, kept out of, steered clear of, kept my hands off, hands off, stayed "
+        "out of, kept away from, didn't go near, did not go near, stay away from, kept clear of",
+    }.items()
+    for phrase in phrases.split(", ")
+}
+"""Several words that say what one word says; the word stands for them."""
+LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
+PREFIXES = word_set("feat fix chore refactor test tests build docs style perf ci revert deps doc wip cleanup")
+"""What a commit message begins with, before a colon: it only says of which kind the change is."""
 AGENT = word_set("i we i've we've i'd i'll it this which they agent")
 """Subjects that mean who did the work, or the work itself."""
 WORK_NOUNS = word_set("change commit step patch pr session branch diff work update refactor iteration task")
@@ -34,7 +65,8 @@ ADVERBS = word_set(
     "also now then newly just successfully finally already recently additionally further simply "
     "explicitly directly only still again therefore thus hence quickly manually carefully fully "
     "completely entirely properly correctly cleanly subsequently effectively currently later again so "
-    "have has had having been being be is are was were got get gets not never n't did do does to"
+    "have has had having been being be is are was were got get gets not never n't did do does to freshly "
+    "actually deliberately intentionally"
 )
 BE = word_set("is are was were be been being got get gets gotten isn't aren't wasn't weren't 're 's")
 DETERMINERS = word_set("a an the this that these those my our its their any each every some no all his your")
@@ -72,7 +104,7 @@ COUNT_NOUNS: dict[str, str] = by_word(
         "passed": "passed passing pass passes green",
         "failed": "failed failing fail fails failure failures red",
         "skipped": "skipped skips skip xfailed",
-        "collected": "collected",
+        "collected": "collected total",
         "constants": "constants constant",
         "errors": "error errors",
         "warnings": "warning warnings",
@@ -133,12 +165,13 @@ USES = word_set(
     "import imports caller callers instance instances trace traces"
 )
 UNCHANGED = word_set(
-    "untouched unchanged unmodified intact alone as-is unaltered unaffected as_is same identical unedited"
+    "untouched unchanged unmodified intact alone as-is unaltered unaffected as_is same identical unedited "
+    "left-alone"
 )
 STATES: dict[str, str] = by_word(
     {
         "removed": "gone deleted",
-        "untouched": "untouched unchanged unmodified intact as-is unaltered unaffected unedited",
+        "untouched": "untouched unchanged unmodified intact as-is unaltered unaffected unedited same identical",
         "created": "new",
         "unused": "unused",
     }

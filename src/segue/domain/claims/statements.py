@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from segue.domain.claims.gate import heading_reason
 from segue.domain.claims.ledger import Statement
-from segue.domain.claims.lexicon import by_word
+from segue.domain.claims.lexicon import STATES, by_word
 from segue.domain.claims.record_statements import record_statements
-from segue.domain.claims.verbs import Relation
+from segue.domain.claims.verbs import VERBS, Form, Relation
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.reading.draft import Span
 from segue.domain.handoff.reading.extraction import Extraction, Notation
@@ -241,7 +241,8 @@ def _other_line(text: str, first: int, last: int, kind: str, context: _Context) 
     line = text[first:last].strip()
     if kind == "heading":
         relation, is_list = _announced(line)
-        context.__init__(heading=line, reason=heading_reason(line), relation=relation, is_list=is_list)  # type: ignore[misc]
+        reason = None if relation is Relation.UNTOUCHED else heading_reason(line)
+        context.__init__(heading=line, reason=reason, relation=relation, is_list=is_list)  # type: ignore[misc]
     elif kind == "label":
         _announce(context, line.strip("<>*_ :"))
     elif kind == "blank":
@@ -257,8 +258,9 @@ def _other_line(text: str, first: int, last: int, kind: str, context: _Context) 
 
 def _announce(context: _Context, label: str) -> None:
     context.label = label
-    context.label_reason = heading_reason(label)
     context.label_relation, context.label_is_list = _announced(label)
+    is_kept = context.label_relation is Relation.UNTOUCHED
+    context.label_reason = None if is_kept else heading_reason(label)
     context.parents = []
 
 
@@ -270,14 +272,48 @@ def _announced(line: str) -> tuple[Relation | None, bool]:
     words = [word for word in words if word]
     if not words or len(words) > 6:
         return None, False
-    found = [_HEADING_WORDS[word] for word in words if word in _HEADING_WORDS]
+    if _says_untouched(words):
+        return Relation.UNTOUCHED, True
+    found = [each for each in map(_heading_relation, words) if each is not None]
     about_files = any(word in _FILE_NOUNS for word in words)
     if not found:
         return (Relation.CHANGED, True) if about_files and len(words) == 1 else (None, False)
     relation = Relation.CHANGED if len(set(found)) > 1 else found[0]
     if about_files:
         return relation, True
-    return (relation, False) if len(words) <= 2 else (None, False)
+    is_short = len(words) <= 2 or all(word in _HEADING_GLUE or _heading_relation(word) for word in words)
+    return (relation, False) if is_short else (None, False)
+
+
+_HEADING_GLUE = word_set(
+    "here is what i we was were got have has been are the following in this pr commit step by me"
+)
+
+
+def _heading_relation(word: str) -> Relation | None:
+    """What a word of a heading says of the things below it."""
+    if word in _HEADING_WORDS:
+        return _HEADING_WORDS[word]
+    if STATES.get(word) == "removed":
+        return Relation.REMOVED
+    strong = [verb for verb in VERBS.get(word, ()) if verb.form is Form.PAST and verb.sense.strong]
+    found = next((verb.sense.relation for verb in strong if not verb.particles), None)
+    if found is Relation.ADDED:
+        return Relation.CREATED
+    return (
+        found if found in (Relation.CREATED, Relation.REMOVED, Relation.CHANGED, Relation.RENAMED) else None
+    )
+
+
+def _says_untouched(words: list[str]) -> bool:
+    """True for `Unchanged`, `Not touched`, `No changes`, `Left as is`."""
+    denied = any(word in ("not", "no", "un") for word in words)
+    said = any(STATES.get(word) == "untouched" for word in words)
+    changed = any(
+        _heading_relation(word) is Relation.CHANGED or word in ("touched", "changes") for word in words
+    )
+    kept = bool({"left", "kept"} & set(words)) and bool({"as", "alone", "untouched"} & set(words))
+    return len(words) <= 5 and (said or kept or (denied and changed))
 
 
 def _paragraph(text: str, block: tuple[int, int], context: _Context) -> Iterator[Statement]:
@@ -333,7 +369,7 @@ def _row(text: str, first: int, last: int, context: _Context) -> Iterator[Statem
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     if all(not cell.strip(":- ") for cell in cells):
         return
-    if not context.header:
+    if not context.header and _is_header(text, last):
         context.header = [cell.lower() for cell in cells]
         return
     inner = line.strip().strip("|").strip()
@@ -351,7 +387,14 @@ def _row(text: str, first: int, last: int, context: _Context) -> Iterator[Statem
         relation=relation or (Relation.CHANGED if is_files else None),
         is_list=is_files,
         not_claim=reason,
+        header=tuple(context.header) if len(context.header) == len(cells) else (),
     )
+
+
+def _is_header(text: str, last: int) -> bool:
+    """True if a row of dashes follows."""
+    following = text[last + 1 : last + 400].partition("\n")[0].strip()
+    return following.startswith("|") and not following.strip("|:- ")
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

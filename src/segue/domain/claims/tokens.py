@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from segue.domain.claims.lexicon import GRAMMAR, NUMBER_WORDS, PREPOSITIONS
+from segue.domain.claims.lexicon import (
+    GRAMMAR,
+    LONGEST_PHRASE,
+    NUMBER_WORDS,
+    PHRASES,
+    PREFIXES,
+    PREPOSITIONS,
+)
 from segue.domain.handoff.reading.commands import is_command
 from segue.domain.handoff.reading.paths import is_path
 from segue.domain.handoff.reading.words import WEAK_EXTENSIONS
@@ -117,8 +124,14 @@ def tokens_of(text: str, names: Names) -> list[Token]:
             inner = match["link"].strip("`")
             found.append(_of_code(inner, match.start(), match.end(), names))
         else:
-            found.extend(_of_run(match[0], match.start(), names))
-    return _merged(found)
+            found.extend(map(_plain_sign, _of_run(match[0], match.start(), names)))
+    return _merged(_phrased([t for t in found if t.text]))
+
+
+def _plain_sign(token: Token) -> Token:
+    """A sign without the marks of bold and italics around it; empty if there is nothing else."""
+    is_marked = token.kind is Kind.SIGN and token.text.strip("*_") != token.text and token.text != "*"
+    return token._replace(text=token.text.strip("*_")) if is_marked else token
 
 
 def _of_code(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
@@ -276,6 +289,33 @@ def _is_product(text: str) -> bool:
     return "/" not in text and text[dot:].lower() in _PRODUCTS and text[0].isupper()
 
 
+def _phrased(tokens: list[Token]) -> list[Token]:
+    """Puts one word for several that say the same; leaves out what a commit message begins with."""
+    first = _after_prefix(tokens)
+    found: list[Token] = []
+    at = first
+    while at < len(tokens):
+        lows = [t.low if t.kind is Kind.WORD else "" for t in tokens[at : at + LONGEST_PHRASE]]
+        length = next((n for n in range(len(lows), 1, -1) if tuple(lows[:n]) in PHRASES), 0)
+        if length:
+            word, last = PHRASES[tuple(lows[:length])], tokens[at + length - 1]
+            found.append(Token(Kind.WORD, word, tokens[at].start, last.end))
+        else:
+            found.append(tokens[at])
+        at += max(1, length)
+    return found
+
+
+def _after_prefix(tokens: list[Token]) -> int:
+    """Where a message begins, behind its `fix(parser):`."""
+    if not tokens or tokens[0].low.partition("(")[0] not in PREFIXES or not tokens[0].text[0].islower():
+        return 0
+    colon = next((n for n in range(1, min(5, len(tokens))) if ":" in tokens[n].text), 0)
+    is_scope = all(t.kind in (Kind.WORD, Kind.SIGN, Kind.NAME) for t in tokens[1:colon])
+    is_bare = colon == 1 or (colon > 1 and "(" in tokens[0].text + tokens[1].text)
+    return colon + 1 if is_scope and is_bare and colon + 1 < len(tokens) else 0
+
+
 def _merged(tokens: list[Token]) -> list[Token]:
     """Joins what is one command: `npm test`, `pytest -q tests/a.py`; and `12 of 14`."""
     found: list[Token] = []
@@ -353,7 +393,15 @@ def _command(tokens: list[Token], at: int) -> int:
 def _part_of(tokens: list[Token], at: int) -> int:
     """How far behind the 12 of `12 of 14` or `12 out of 14` the 14 is."""
     words = [each.low for each in tokens[at + 1 : at + 4]]
-    for skip, between in ((2, ["of"]), (3, ["of", "the"]), (3, ["out", "of"]), (4, ["out", "of", "the"])):
+    for skip, between in (
+        (2, ["of"]),
+        (3, ["of", "the"]),
+        (3, ["out", "of"]),
+        (4, ["out", "of", "the"]),
+        (2, ["from"]),
+        (3, ["of", "in-all"]),
+        (4, ["out", "of", "in-all"]),
+    ):
         is_so = words[: len(between)] == between and at + skip < len(tokens)
         if is_so and tokens[at + skip].kind is Kind.NUMBER:
             return skip

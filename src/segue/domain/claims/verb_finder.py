@@ -37,6 +37,15 @@ _NEW_THINGS = frozenset(KIND_NOUNS) | word_set(
 _STAYS = frozenset({"exist", "live", "reside", "sit"})
 
 
+_ALIKE = word_set("cut set put run split reset drop")
+"""Words whose past looks like a noun."""
+
+
+def token_is_noun(before: str, after: str, *, is_start: bool, low: str) -> bool:
+    """True for the `cut` of "a first cut" and the `set` of "the test set"."""
+    return low in _ALIKE and not is_start and before.isalpha() and after not in ("to", "from", "into", "in")
+
+
 class FoundVerb(NamedTuple):
     """A verb in a segment."""
 
@@ -73,11 +82,15 @@ class Segment:
 
     def verbs(self) -> Iterator[FoundVerb]:
         found = list(self._all_verbs())
-        if found and found[0].form is not Form.THIRD:
+        if found and found[0].form is not Form.THIRD and not self._is_apart(found[0].at):
             yield from found
             return
         yield from (new for new in self._news() if not found or new.at < found[0].at)
         yield from found
+
+    def _is_apart(self, at: int) -> bool:
+        """True if a verb only tells more of what comes before: "new tests that should cut the noise"."""
+        return any(self.low(n) in ("that", "which", "because", "so", "since") for n in range(at))
 
     def _news(self) -> Iterator[FoundVerb]:
         """`New test: X`, `2 new tests in X`, `X is a new dependency`: without any verb."""
@@ -151,6 +164,8 @@ class Segment:
         if sense.lemma in ("have", "get", "hold", "sit", "live", "exist", "reside", "carry", "contain"):
             was = form is Form.PAST and sense.lemma in _STAYS
             return not was and self._is_having(k, sense.lemma)
+        if form is Form.PAST and token_is_noun(before, after, is_start=self.is_start(prev), low=self.low(k)):
+            return False
         match form:
             case Form.PAST:
                 is_adjective = (
@@ -180,6 +195,7 @@ class Segment:
         while self.low(ahead) in ADVERBS:
             ahead += 1
         is_helper = any(verb.form is Form.PAST for verb in VERBS.get(self.low(ahead), ()))
+        is_helper = is_helper or self.low(ahead).endswith(("ed", "en"))
         if is_helper and lemma in ("have", "get"):
             return False
         if lemma in ("have", "get"):
@@ -222,7 +238,23 @@ class Segment:
     def _noun_at(self, k: int) -> FoundVerb | None:
         """`removal of X`, `no changes to X`."""
         relation = NOUNS.get(self.low(k))
-        if relation is None or self.low(k + 1) not in ("of", "to", "in", "for", "on", "under", "outside"):
+        if (
+            relation is Relation.CHANGED
+            and self.low(k - 1) in ("no", "zero")
+            and not self.low(k + 1).isalpha()
+        ):
+            return FoundVerb(
+                k,
+                (k - 1, k),
+                Sense(relation, True, "noun"),
+                Form.PAST,
+                any(self.is_entity(n) for n in range(k)),
+            )
+        if (
+            relation is None
+            or self.low(k - 1) == "in"
+            or self.low(k + 1) not in ("of", "to", "in", "for", "on", "under", "outside")
+        ):
             return None
         if self.low(k + 1) in ("for", "on", "outside", "under") and relation is not Relation.CHANGED:
             return None

@@ -114,7 +114,7 @@ _SENSES: tuple[tuple[Relation, bool, str], ...] = (
         unify wrap decorate cache isolate reuse combine flip toggle sort decouple dedupe deduplicate
         translate localize bind route gate patch_up trim_down cut_down bring_back prepare finalize finish
         complete finalise sanitize escape retry rescue work_around clamp memoize vectorize parallelize
-        batch stabilize stabilise silence suppress sync align link point update_to
+        batch stabilize stabilise silence suppress sync align link point update_to span affect involve
         """,
     ),
     (
@@ -135,7 +135,7 @@ _SENSES: tuple[tuple[Relation, bool, str], ...] = (
         """,
     ),
     (Relation.RAN, True, "run rerun re-run execute invoke launch exercise kick_off"),
-    (Relation.UNTOUCHED, True, "leave keep stay remain"),
+    (Relation.UNTOUCHED, True, "leave keep stay remain left-alone"),
 )
 VAGUE = word_set(
     "ensure allow avoid prevent enable disable support validate prepare finish complete finalize "
@@ -183,6 +183,7 @@ _IRREGULAR = {
             "deal=dealt",
             "re-write=re-wrote",
             "teardown=tore",
+            "left-alone=left-alone",
         ]
     )
 }
