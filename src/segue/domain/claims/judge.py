@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection
 
 from segue.domain.claims.atoms import Atom, Case, Reading, Status, contradicts, holds, in_tree, unknown
 from segue.domain.claims.check_commands import capped, judge_exit
@@ -18,104 +17,18 @@ from segue.domain.claims.check_sets import check_only, check_untouched
 from segue.domain.claims.check_tests import check_tests
 from segue.domain.claims.check_uses import check_not_used, check_unused
 from segue.domain.claims.check_values import check_dependency_words, check_value
-from segue.domain.claims.clauses import clauses_of
 from segue.domain.claims.decide import decide, needs_cover, no_claim, soften
 from segue.domain.claims.gate import gate
-from segue.domain.claims.implied import implied_clauses, inherited_clauses
-from segue.domain.claims.ledger import Entry, Pointer, PointerKind, Statement
-from segue.domain.claims.lexicon import DETERMINERS, FINE, NEGATIONS, NEW
-from segue.domain.claims.linking import World
+from segue.domain.claims.ledger import Entry, Pointer, PointerKind
+from segue.domain.claims.lexicon import DETERMINERS, NEGATIONS, NEW
+from segue.domain.claims.lexing import tokens_of
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.runs import same_runs, shown, tells
-from segue.domain.claims.tokens import ENTITIES, MOST_TOKENS, Kind, Token, tokens_of
+from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verbs import VAGUE, Relation
 from segue.domain.handoff.reading.words import word_set
 
 _GENERIC = word_set("repo repository project codebase root tree top folder directory package src source")
-
-
-def read(statement: Statement, world: World) -> Reading:
-    """The tokens and clauses of a statement, with those that it inherits."""
-    if statement.path is not None or statement.is_outcome or statement.not_claim:
-        return Reading(statement=statement, tokens=[])
-    tokens = _row_tokens(statement, world) if statement.header else tokens_of(statement.text, world)
-    if len(tokens) > MOST_TOKENS:
-        return Reading(statement=statement, tokens=[])
-    tokens = _with_dependencies(tokens, world)
-    clauses = clauses_of(tokens)
-    if implied := implied_clauses(statement, tokens, clauses):
-        clauses = implied
-    else:
-        clauses += inherited_clauses(statement, tokens, clauses)
-    clauses = [_as_place(tokens, clause) for clause in clauses]
-    return Reading(statement=statement, tokens=tokens, clauses=_below(statement, tokens, clauses, world))
-
-
-_YES, _NO = word_set("yes y x \u2713 \u2714 \u2705 true"), word_set("no n - \u2717 \u274c false")
-
-
-def _row_tokens(statement: Statement, world: World) -> list[Token]:
-    """The tokens of a row, with the name of a column before a number, and in place of a `yes`."""
-    found: list[Token] = []
-    at = 0
-    for column, cell in zip(statement.header, statement.text.split("|"), strict=False):
-        begin = at + len(cell) - len(cell.lstrip())
-        inner = [t._replace(start=t.start + at, end=t.end + at) for t in tokens_of(cell, world)]
-        name = [t._replace(start=begin, end=begin) for t in tokens_of(column, world)]
-        bare = cell.strip().lower().strip("`*")
-        if found:
-            found.append(Token(Kind.SIGN, "|", begin, begin))
-        if bare in _YES:
-            found += [t for t in name if t.kind is not Kind.SIGN]
-        elif len(inner) == 1 and inner[0].kind is Kind.NUMBER:
-            found += [*name, Token(Kind.SIGN, ":", begin, begin), *inner]
-        elif bare not in _NO:
-            found += inner
-        at += len(cell) + 1
-    return found
-
-
-def _with_dependencies(tokens: list[Token], world: World) -> list[Token]:
-    """A linter or a path that is a dependency is meant as one, where nothing ran."""
-    if any(t.low in FINE or t.low in ("ran", "run", "exit", "exits", "exited") for t in tokens):
-        return tokens
-    return [
-        t._replace(kind=Kind.NAME)
-        if t.kind in (Kind.COMMAND, Kind.PATH) and " " not in t.text and world.is_dependency(t.text)
-        else t
-        for t in tokens
-    ]
-
-
-def _below(statement: Statement, tokens: list[Token], clauses: list[Clause], world: World) -> list[Clause]:
-    """Clauses that name no place take that of the item above them."""
-    own = any(t.kind is Kind.PATH for t in tokens)
-    if not statement.places or own:
-        return clauses
-    above = [
-        t
-        for words in statement.places
-        for t in tokens_of(words[:300], world)
-        if t.kind is Kind.PATH and t.certain
-    ][-1:]
-    end = len(statement.text)
-    first = len(tokens)
-    tokens.extend(t._replace(start=end, end=end) for t in above)
-    extra = tuple(Item(first + n, Role.PLACE) for n in range(len(above)))
-    return [replace(c, items=(*c.items, *extra)) for c in clauses]
-
-
-def _as_place(tokens: Sequence[Token], clause: Clause) -> Clause:
-    """A file that only describes another thing is its place: "README.md section"."""
-    if not any(item.modifies and tokens[item.at].kind is Kind.PATH for item in clause.items):
-        return clause
-    items = tuple(
-        item._replace(role=Role.PLACE, modifies=False)
-        if item.modifies and tokens[item.at].kind is Kind.PATH and item.role is Role.OBJECT
-        else item
-        for item in clause.items
-    )
-    return replace(clause, items=items)
 
 
 def judge(case: Case, taken_back: Collection[str] = ()) -> Entry:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from segue.domain.claims.atoms import Case, Reading
 from segue.domain.claims.check_counts import counted_in
 from segue.domain.claims.check_definitions import NAMES
-from segue.domain.claims.judge import judge, read
+from segue.domain.claims.judge import judge
 from segue.domain.claims.ledger import Entry, Ledger, Statement, Verdict
 from segue.domain.claims.linking import World, core_of
+from segue.domain.claims.reading import read
 from segue.domain.claims.relations import Role
 from segue.domain.claims.statements import statements_of
 from segue.domain.claims.tokens import Kind

@@ -1,0 +1,239 @@
+"""Cuts a statement into tokens: words, signs, and the entities among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from segue.domain.claims.joining import joined
+from segue.domain.claims.lexicon import NUMBER_WORDS
+from segue.domain.claims.tokens import Kind, Token
+from segue.domain.handoff.reading.commands import is_command
+from segue.domain.handoff.reading.paths import is_path
+from segue.domain.handoff.reading.words import WEAK_EXTENSIONS
+from segue.domain.text.command_lines import purposes_of
+
+_LEX = re.compile(
+    r"`+(?P<code>[^`\n]+)`+|[\"\u201c](?P<quote>[^\"\u201c\u201d\n]{1,200})[\"\u201d]"
+    r"|\[(?P<link>[^\]\[\n]{1,300})\]\([^)\s]{0,500}\)|[^\s`\"\u201c\u201d\[]+|\S"
+)
+_INNER = re.compile(
+    r"\u2014|(?<!\d)\u2013|\u2013(?!\d)|\u2192|->|=>|\u2026|;|(?<!\d),|,(?!\d)|(?<=[A-Za-z])[=:](?=\w)|[+&](?=[`\s])"
+)
+_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+|[+\u2212~-]?\d{1,12}")
+_FRACTION = re.compile(r"(\d{1,9})/(\d{1,9})")
+_RANGE = re.compile(r"L?(\d{1,7})[-\u2013]L?(\d{1,7})")
+_VERSION = re.compile(r"(?:[<>=~^!]{1,2})?[vV]?\d+(?:\.\d+)+[\w.+-]*|(?:[<>=~^!]{1,2})\d+|[vV]\d+")
+_COMMIT = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
+_NAME = re.compile(r"[@$#.:\w-]*[A-Za-z_][\w.:$-]*(?:\([^()]*\))?")
+_CAMEL = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
+_WORD = re.compile(r"[^\W\d_][^\W\d_]*(?:['\u2019-][^\W\d_]+)*")
+_OPEN, _CLOSE = "([{<*~'\u2018|>", ".,;:!?)]}>*~'\u2019|"
+_PRODUCTS = frozenset({".js", ".py", ".io", ".net", ".ai", ".com", ".org"})
+MOST_TOKENS = 400
+"""A statement with more is not looked at."""
+
+
+class Names(Protocol):
+    """What tells whether a word is the name of a file, a definition or a program."""
+
+    def is_known_path(self, text: str, *, is_code: bool = False) -> bool:
+        """True if a file or a folder has this name."""
+        ...
+
+    def path_with_blanks(self, text: str, start: int) -> str | None:
+        """The known path with blanks in it that begins here."""
+        ...
+
+    def is_defined(self, name: str) -> bool:
+        """True if a definition that came, went or changed has this name."""
+        ...
+
+
+def tokens_of(text: str, names: Names) -> list[Token]:
+    """The tokens of a statement, in order."""
+    found: list[Token] = []
+    at = 0
+    while at < len(text) and len(found) <= MOST_TOKENS:
+        match = _LEX.search(text, at)
+        if match is None:
+            break
+        blank = names.path_with_blanks(text, match.start("code") if match["code"] else match.start())
+        if blank is not None:
+            begin = match.start("code") if match["code"] else match.start()
+            at = begin + len(blank) + (1 if match["code"] else 0)
+            found.append(Token(Kind.PATH, blank, begin, begin + len(blank), certain=True))
+            continue
+        at = match.end()
+        if match["code"] is not None:
+            found.append(_of_code(match["code"].strip(), match.start(), match.end(), names))
+        elif match["quote"] is not None:
+            found.append(Token(Kind.QUOTE, match["quote"], match.start(), match.end()))
+        elif match["link"] is not None:
+            inner = match["link"].strip("`")
+            found.append(_of_code(inner, match.start(), match.end(), names))
+        else:
+            found.extend(map(_plain_sign, _of_run(match[0], match.start(), names)))
+    return joined([t for t in found if t.text])
+
+
+def _plain_sign(token: Token) -> Token:
+    """A sign without the marks of bold and italics around it; empty if there is nothing else."""
+    is_marked = token.kind is Kind.SIGN and token.text.strip("*_") != token.text and token.text != "*"
+    return token._replace(text=token.text.strip("*_")) if is_marked else token
+
+
+def _of_code(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
+    def token(kind: Kind, *, certain: bool = True, value: int | None = None) -> Token:
+        return Token(kind, text, start, end, certain=certain, is_code=True, value=value)
+
+    if names.is_known_path(text, is_code=True) or (
+        is_path(text, quoted=True) and not _is_attribute(text, names)
+    ):
+        known = names.is_known_path(text, is_code=True)
+        return token(
+            Kind.PATH, certain=known or "/" in text or text.rpartition(".")[2] not in WEAK_EXTENSIONS
+        )
+    if is_command(text) and (" " in text or purposes_of(text)):
+        return token(Kind.COMMAND)
+    if _NUMBER.fullmatch(text):
+        return token(Kind.NUMBER, value=int(text.replace(",", "")))
+    if _VERSION.fullmatch(text):
+        return token(Kind.VERSION)
+    if _COMMIT.fullmatch(text):
+        return token(Kind.COMMIT)
+    if "/" in text and " " not in text:
+        return token(Kind.PATH, certain=False)
+    if _NAME.fullmatch(text):
+        return token(Kind.NAME)
+    return token(Kind.SNIPPET)
+
+
+def _is_attribute(text: str, names: Names) -> bool:
+    """True for `user.name` or `app.log`, which a definition may be called as well."""
+    return "/" not in text and names.is_defined(text.rpartition(".")[2])
+
+
+def _of_run(run: str, start: int, names: Names) -> Iterator[Token]:
+    """The tokens of what lies between two blanks."""
+    begin, end = 0, len(run)
+    if not any(c.isalnum() for c in run):
+        yield Token(Kind.SIGN, run, start, start + end)
+        return
+    while begin < end and run[begin] in _OPEN:
+        begin += 1
+    bare = run[begin:]
+    while end > begin and run[end - 1] in _CLOSE and not _is_balanced(run[begin:end]):
+        end -= 1
+    bare = run[begin:end]
+    if begin:
+        yield Token(Kind.SIGN, run[:begin], start, start + begin)
+    yield from _of_bare(bare, start + begin, names)
+    if end < len(run):
+        yield Token(Kind.SIGN, run[end:], start + end, start + len(run))
+
+
+def _is_balanced(text: str) -> bool:
+    """True for `total()`: its last sign belongs to it."""
+    return text.endswith(")") and "(" in text and text.count("(") == text.count(")")
+
+
+def _of_bare(bare: str, start: int, names: Names) -> Iterator[Token]:
+    if not bare:
+        return
+    if not any(c.isalnum() for c in bare):
+        yield Token(Kind.SIGN, bare, start, start + len(bare))
+        return
+    if (parts := _joined_files(bare, names)) is not None:
+        at = start
+        for part in parts:
+            yield _classified(part, at, names)
+            at += len(part) + 1
+        return
+    whole = _classified(bare, start, names)
+    if whole.kind is not Kind.WORD or _WORD.fullmatch(bare):
+        yield whole
+        return
+    at = 0
+    for joint in _INNER.finditer(bare):
+        if joint.start() > at:
+            yield from _of_part(bare[at : joint.start()], start + at, names)
+        yield Token(Kind.SIGN, joint[0], start + joint.start(), start + joint.end())
+        at = joint.end()
+    if at < len(bare):
+        yield from _of_part(bare[at:], start + at, names)
+
+
+def _joined_files(bare: str, names: Names) -> list[str] | None:
+    """`setup.cfg/tox.ini` are two files."""
+    parts = bare.split("/")
+    if (
+        len(parts) < 2
+        or names.is_known_path(bare)
+        or not all("." in part and is_path(part) for part in parts)
+    ):
+        return None
+    return parts
+
+
+def _of_part(part: str, start: int, names: Names) -> Iterator[Token]:
+    """A part of a run; `input/output` are two words."""
+    for suffix in ("'s", "\u2019s"):
+        if part.endswith(suffix) and len(part) > 2:
+            yield _classified(part[:-2], start, names)
+            yield Token(Kind.WORD, "'s", start + len(part) - 2, start + len(part))
+            return
+    token = _classified(part, start, names)
+    if token.kind is Kind.WORD and "/" in part:
+        at = start
+        for word in part.split("/"):
+            if word:
+                yield _classified(word, at, names)
+            at += len(word) + 1
+        return
+    yield token
+
+
+def _classified(text: str, start: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
+    end = start + len(text)
+    if text.isdigit() and len(text) < 13:
+        return Token(Kind.NUMBER, text, start, end, certain=True, value=int(text))
+    if _NUMBER.fullmatch(text) or (text.endswith("%") and _NUMBER.fullmatch(text[:-1])):
+        digits = text.strip("%~").replace(",", "").replace("\u2212", "-")
+        return Token(Kind.NUMBER, text, start, end, certain=True, value=int(digits))
+    if part := _FRACTION.fullmatch(text):
+        return Token(Kind.NUMBER, text, start, end, certain=True, value=int(part[1]), total=int(part[2]))
+    if part := _RANGE.fullmatch(text):
+        return Token(Kind.RANGE, text, start, end, certain=True, value=int(part[1]), total=int(part[2]))
+    if text.lower() in NUMBER_WORDS:
+        return Token(Kind.WORD, text, start, end, value=NUMBER_WORDS[text.lower()])
+    if _WORD.fullmatch(text) and not any(c.isupper() for c in text[1:]):
+        certain = names.is_known_path(text) and text[:1].isupper()
+        return Token(Kind.PATH if certain else Kind.WORD, text, start, end, certain=certain)
+    return _named(text, start, end, names)
+
+
+def _named(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
+    """A word that may be a path, a version, a commit or an identifier."""
+    known = names.is_known_path(text)
+    if known or is_path(text):
+        return Token(Kind.PATH, text, start, end, certain=known or not _is_product(text))
+    if _VERSION.fullmatch(text):
+        return Token(Kind.VERSION, text, start, end, certain=True)
+    if _COMMIT.fullmatch(text):
+        return Token(Kind.COMMIT, text, start, end, certain=True)
+    is_call = text.endswith(")") and _NAME.fullmatch(text) is not None
+    if is_call or ("_" in text.strip("_") and _NAME.fullmatch(text)) or text.startswith("--"):
+        return Token(Kind.NAME, text, start, end, certain=True)
+    if _CAMEL.fullmatch(text):
+        return Token(Kind.NAME, text, start, end, certain=text[0].islower() or names.is_defined(text))
+    if "." in text.strip(".") and _NAME.fullmatch(text) and all(len(each) > 1 for each in text.split(".")):
+        return Token(Kind.NAME, text, start, end)
+    return Token(Kind.WORD, text, start, end)
+
+
+def _is_product(text: str) -> bool:
+    """True for `Node.js` and `VCR.py`: a name that only looks like a file."""
+    dot = text.rfind(".")
+    return "/" not in text and text[dot:].lower() in _PRODUCTS and text[0].isupper()
