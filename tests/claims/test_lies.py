@@ -11,7 +11,7 @@ BENCH = Path(__file__).parents[2] / "bench" / "lies.py"
 
 
 def test_no_false_statement_of_a_slice_is_confirmed_and_no_true_one_refuted() -> None:
-    """Of known phrasings. How those fare that nobody tuned to is printed by `./do bench lies`."""
+    """Of the first set of phrasings. How the others fare is printed by `./do bench lies`."""
     done = subprocess.run(
         [
             sys.executable,

@@ -31,6 +31,12 @@ _RESULT_GLUE = word_set(
     "are was were locally up before after with out of and the still now again clean cleanly end ends "
     "check checks"
 )
+TITLES = word_set(
+    "number count score rate summary status result results came comes got get gets see saw reports "
+    "reported counts "
+    "report outcome tally yields yielded gave gives says shows showed me tried"
+)
+"""Words around a number of tests or an exit code that say nothing more."""
 PARTS = word_set("new added existing focused relevant affected related targeted other remaining auth")
 PLAIN = TESTS | WHOLE | _RESULT_GLUE | word_set("i we our have has all verified confirmed that it so both")
 
@@ -49,7 +55,11 @@ def exit_codes(case: Case) -> list[Atom]:
     """`` `pytest -q` exits 0``, `exit code 1`."""
     lows, found = lows_of(case), []
     for at, low in enumerate(lows):
-        is_code = low in _EXIT or (low in _ENDED and {"code", "status"} & set(lows[at : at + 6]))
+        is_code = (
+            low in _EXIT
+            or _leads_to_code(case, at)
+            or (low in _ENDED and {"code", "status"} & set(lows[at : at + 6]))
+        )
         number = next(
             (n for n in range(at + 1, min(at + 6, len(lows))) if case.tokens[n].kind is Kind.NUMBER), None
         )
@@ -60,13 +70,33 @@ def exit_codes(case: Case) -> list[Atom]:
         if command is None or code is None:
             continue
         text = command if isinstance(command, str) else case.tokens[command].text
-        covers = [*range(at, number + 1), *ran_words(case), *([command] if isinstance(command, int) else [])]
+        titles = [n for n, each in enumerate(lows) if each in TITLES or each in (BAD if code else FINE)]
+        covers = [
+            *range(at, number + 1),
+            *titles,
+            *ran_words(case),
+            *([command] if isinstance(command, int) else []),
+        ]
         found.append(
             judge_exit(
                 case, text, code, covers, certain=isinstance(command, str) or case.tokens[command].certain
             )
         )
     return found
+
+
+_TO_CODE = word_set("-> => \u2192 \u21d2 back returned returns")
+
+
+def _leads_to_code(case: Case, at: int) -> bool:
+    """True in "`make check` -> 1" and "`make check` came back with 1": a number alone is the exit code."""
+    number = at + 2 if at + 1 < len(case.tokens) and case.tokens[at + 1].low == "with" else at + 1
+    if case.tokens[at].low not in _TO_CODE or number >= len(case.tokens):
+        return False
+    token = case.tokens[number]
+    ends = number + 1 == len(case.tokens) or case.tokens[number + 1].kind is Kind.SIGN
+    behind = any(case.tokens[n].kind is Kind.COMMAND for n in range(max(0, at - 2), at))
+    return behind and ends and token.kind is Kind.NUMBER and token.total is None and token.text.isdigit()
 
 
 def _nearest_command(case: Case, at: int) -> int | str | None:
@@ -218,7 +248,7 @@ def clean_tools(case: Case) -> list[Atom]:
             for n in range(max(0, at - 3), at + 6)
             if n < len(lows) and lows[n] in ("no", "zero", "0", "without")
         ]
-        if lows[at] in ("compiles", "builds", "type-checks") and not fine:
+        if lows[at] in ("compiles", "builds", "type-checks") and not fine and not NEGATIONS & set(lows[:at]):
             fine = [at]
         if not fine and not (none and denied):
             continue
@@ -281,7 +311,10 @@ def ran(case: Case) -> list[Atom]:
     found: list[Atom] = []
     evidence = case.world.evidence
     for clause in case.reading.clauses:
-        if clause.relation is not Relation.RAN or clause.foreign or clause.negated or _is_noun(case, clause):
+        if clause.relation is not Relation.RAN or clause.foreign or _is_noun(case, clause):
+            continue
+        if clause.negated:
+            found += _not_ran(case, clause)
             continue
         commands = [i.at for i in clause.items if case.tokens[i.at].kind is Kind.COMMAND]
         for at in commands:
@@ -302,6 +335,32 @@ def ran(case: Case) -> list[Atom]:
     return found
 
 
+def _not_ran(case: Case, clause: Clause) -> list[Atom]:
+    """`the tests were not run`, `` `make check` was never run``."""
+    evidence = case.world.evidence
+    words = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in NEGATIONS]
+    tests = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in TESTS]
+    commands = [i.at for i in clause.items if case.tokens[i.at].kind is Kind.COMMAND]
+    if any(case.tokens[i.at].kind in (Kind.PATH, Kind.NAME) for i in clause.items) or not (commands or tests):
+        return []
+    line = case.tokens[commands[0]].text if commands else "pytest"
+    logged = [r for r in evidence.commands if "tests" in purposes_of(r.command)]
+    if commands:
+        logged = same_runs(evidence, line)[1]
+    if logged:
+        return [
+            contradicts(f"the log of the agent shows {shown(logged[-1].command)}", (), pointer_to(logged[-1]))
+        ]
+    if evidence.is_log_whole and not may_have_run(evidence, line):
+        return [
+            holds(
+                "the log of the agent is complete and does not show it",
+                (*words, *tests, *commands, *clause.verb),
+            )
+        ]
+    return []
+
+
 def _ran_tests(case: Case, covers: list[int]) -> Atom:
     evidence = case.world.evidence
     runs = [run for run in evidence.commands if "tests" in purposes_of(run.command)]
@@ -314,6 +373,6 @@ def _ran_tests(case: Case, covers: list[int]) -> Atom:
         return holds(
             f"the log of the agent shows {shown(runs[-1].command)}", (*covers, *whole), pointer_to(runs[-1])
         )
-    if evidence.is_log_whole and not may_have_run(evidence, "pytest"):
+    if evidence.is_log_whole and not evidence.tests and not may_have_run(evidence, "pytest"):
         return contradicts("no test was run: the log of the agent is complete and shows none")
     return unknown("no log shows a run of the tests")

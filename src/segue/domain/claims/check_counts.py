@@ -54,7 +54,9 @@ def counted_in(tokens: list[Token], first: int = 0, last: int | None = None) -> 
         before = tokens[at - 1].low if at > first else ""
         if before in _OTHER_NUMBERS or (token.low in ("one", "single") and before in _NOT_COUNTED):
             continue
-        if at < stop and tokens[at + 1].low in ("more", "fewer", "less"):
+        if at < stop and tokens[at + 1].low in ("fewer", "less"):
+            continue
+        if "than" in (before, tokens[at + 2].low if at + 2 <= stop else ""):
             continue
         noun = _noun_of(tokens, at, stop)
         if noun is None and found and at < stop and tokens[at + 1].low in _DEEDS:
@@ -83,7 +85,7 @@ def _is_total(tokens: list[Token], at: int) -> bool:
     return before >= 0 and tokens[before].low == "of"
 
 
-def _noun_of(tokens: list[Token], at: int, stop: int) -> int | None:
+def _noun_of(tokens: list[Token], at: int, stop: int) -> int | None:  # noqa: PLR0911 (one way out for each finding)
     for n in range(at + 1, min(at + 5, stop + 1)):
         token = tokens[n]
         if token.kind in ENTITIES and token.kind is not Kind.NAME:
@@ -100,11 +102,13 @@ def _noun_of(tokens: list[Token], at: int, stop: int) -> int | None:
             return n + 1 if is_first_part else n
         if (token.low in PREPOSITIONS and token.low != "of") or token.kind in (Kind.SIGN, Kind.NUMBER):
             break
-    has_unit = at < len(tokens) - 1 and tokens[at + 1].kind is Kind.WORD
+    has_unit = at < stop and tokens[at + 1].kind is Kind.WORD and tokens[at + 1].low not in PREPOSITIONS
     if has_unit:
         return None
     if tokens[at].text[:1] in "+\u2212" or (tokens[at].text[:1] == "-" and tokens[at].kind is Kind.NUMBER):
         return at
+    if (noun := _label_of(tokens, at)) is not None:
+        return noun
     if at >= 2 and tokens[at - 1].kind is Kind.SIGN and tokens[at - 1].text in (":", "=", "\u2192", "->"):
         near = [
             n
@@ -115,16 +119,42 @@ def _noun_of(tokens: list[Token], at: int, stop: int) -> int | None:
     return None
 
 
+_LABELS = word_set("number count total amount insertions deletions")
+_TITLES = _LABELS | word_set("summary diffstat scope result size extent")
+
+
+def _label_of(tokens: list[Token], at: int) -> int | None:
+    """The `files` of "Number of changed files: 2" and of "the number of tests in a.py went up by 2"."""
+    if not any(token.low in _LABELS for token in tokens[:at]):
+        return None
+    if tokens[at - 1].text not in (":", "=", "\u2192", "->") and tokens[at - 1].low not in (
+        "is",
+        "by",
+        "to",
+        "at",
+    ):
+        return None
+    nouns = [n for n in range(at) if tokens[n].kind is Kind.WORD and tokens[n].low in COUNT_NOUNS]
+    return next((n for n in nouns if tokens[n].low not in _LABELS), nouns[0] if nouns else None)
+
+
 def check_counts(case: Case, clause: Clause) -> list[Atom]:
     """The numbers of a clause that tells of a change."""
     found = []
     for each in counted_in(case.tokens, clause.first, clause.last):
-        is_later = case.tokens[each.at].low == "no" and each.at > max(clause.verb, default=0)
+        is_later = case.tokens[each.at].low == "no" and each.at > max(clause.verb, default=0) + 1
+        is_later = is_later or (case.tokens[each.at].low == "no" and clause.lemma == "gone")
+        paths = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH]
+        is_later = is_later or (
+            case.tokens[each.at].low == "one" and each.what == "files" and len(paths) == 1
+        )
         if each.what in _RUN_NOUNS or is_later:
             continue
         readings = _readings(case, _as_addition(case, clause, each), each)
         if readings is not None:
-            found.append(_judge(clause, each, readings))
+            atom = _judge(clause, each, readings)
+            titles = [n for n, token in enumerate(case.tokens) if token.low in _TITLES]
+            found.append(replace(atom, covers=atom.covers | set(titles)) if atom.covers else atom)
     return found
 
 

@@ -71,8 +71,13 @@ class Place:
 def kind_words(case: Case, at: int, kind: DefinitionKind | None) -> list[int]:
     """The nouns next to a name that say what it is, as far as they are right."""
     found: list[int] = []
-    before = at - 2 if at > 1 and case.tokens[at - 1].text == ":" else at - 1
-    for near in (before, at + 1):
+    before = at - 1
+    while before > 0 and case.tokens[before].text in (":", ",", "named", "called"):
+        before -= 1
+    after = at + 1
+    while after < len(case.tokens) and case.tokens[after].low in _COPULA:
+        after += 1
+    for near in (before, at + 1, *([after] if after > at + 1 else [])):
         if not 0 <= near < len(case.tokens) or case.tokens[near].kind is not Kind.WORD:
             continue
         low = case.tokens[near].low
@@ -89,6 +94,10 @@ def kind_words(case: Case, at: int, kind: DefinitionKind | None) -> list[int]:
         elif kinds is None and low in APPOSITIONS and kind is None:
             found.append(near)
     return found
+
+
+_COPULA = word_set("is was are were a an the new now")
+"""Between a name and what it is: "`total` is a new function"."""
 
 
 def check_name(case: Case, clause: Clause, item: Item) -> Atom:

@@ -59,11 +59,25 @@ def _absent(world: World, relation: Relation, match: Match) -> Atom:
     name = match.wanted
     if "/" not in name and (module := world.find_path(f"{name.replace('.', '/')}.py").paths):
         return unknown(f"{name} may be the module {module[0]}")
-    if relation is Relation.REMOVED:
+    if relation is Relation.REMOVED and _may_have_come_and_gone(world, name):
         return unknown(f"{name} is neither in the repository before the step nor after it")
     if not world.is_whole:
         return unknown(f"the record of the repository is cut, and {name} is not in what is left")
     return contradicts(f"there is no {name}", (), in_tree(name))
+
+
+_REMOVERS = word_set(
+    "rm rmdir mv unlink clean reset stash checkout restore rebase find xargs git-rm trash del"
+)
+
+
+def _may_have_come_and_gone(world: World, path: str) -> bool:
+    """True if a file may have been made and removed within the step: no command that is known excludes it."""
+    if not world.evidence.is_log_whole:
+        return True
+    name = posixpath.basename(path.rstrip("/"))
+    lines = [run.command for run in world.evidence.commands]
+    return any(name in line or not _REMOVERS.isdisjoint(line.replace(";", " ").split()) for line in lines)
 
 
 def _created(world: World, path: str) -> Atom:  # noqa: PLR0911 (one way out for each state of a file)
@@ -303,8 +317,3 @@ def _names_in(case: Case, clause: Clause, place: Item, names: list[Token], chang
             side = "added" if is_added else "removed"
             return contradicts(f"no {side} line of {paths[0]} has `{name.text}`", (), *changed.evidence)
     return by_words(changed.reason, (), *changed.evidence)
-
-
-def is_path_token(token: Token) -> bool:
-    """True for a file or a folder."""
-    return token.kind is Kind.PATH

@@ -142,7 +142,24 @@ def check_extracted(case: Case, clause: Clause) -> list[Atom]:
     return found
 
 
-def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way out for each finding)
+def _replaced_definition(case: Case, clause: Clause, old: Item, new: Item, place: Place) -> Atom | None:
+    """A definition went, and another came in the same file."""
+    went = [
+        d for d in case.world.definitions(case.tokens[old.at].text) if d.fate is _F.REMOVED and not d.by_words
+    ]
+    came = [
+        d for d in case.world.definitions(case.tokens[new.at].text) if d.fate is _F.ADDED and not d.by_words
+    ]
+    both = [d for d in came if d.path in {w.path for w in went} and (not place or place.holds(d))]
+    if not both or not clause.strong:
+        return None
+    words = [n for item in (old, new) for n in kind_words(case, item.at, both[0].kind)]
+    fresh = [n for n in range(old.at, new.at) if case.tokens[n].low == "new"]
+    told = f"{both[0].path} has `{both[0].name}`, and no `{went[0].name}` any more"
+    return holds(told, (old.at, new.at, *clause.verb, *place.at, *words, *fresh), in_diff(both[0].path))
+
+
+def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: C901, PLR0911 (one way out for each finding)
     """`replaced A with B`, `switched from A to B`."""
     old = [
         i
@@ -166,6 +183,8 @@ def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (
             cover(check_path(world, first.text, Relation.REMOVED), (old[0].at, *clause.verb)),
             cover(check_path(world, second.text, Relation.ADDED), (new[0].at,)),
         ]
+    if replaced := _replaced_definition(case, clause, old[0], new[0], place):
+        return [replaced]
     went, came = world.files_with(first.text, added=False), world.files_with(second.text, added=True)
     covers = (old[0].at, new[0].at, *clause.verb, *place.at)
     for path in sorted(went & came & place.paths if place.paths else went & came):

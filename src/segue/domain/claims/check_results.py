@@ -7,6 +7,7 @@ from segue.domain.claims.check_commands import (
     PARTS,
     PLAIN,
     TESTS,
+    TITLES,
     WHOLE,
     capped,
     commands_in,
@@ -17,9 +18,11 @@ from segue.domain.claims.check_counts import Counted, counted_in
 from segue.domain.claims.ledger import Pointer
 from segue.domain.claims.lexicon import BAD, COUNT_NOUNS, FINE, GRAMMAR, NEGATIONS
 from segue.domain.claims.runs import Tests, all_test_runs, is_whole_run, known_test_runs, may_have_run, shown
-from segue.domain.claims.tokens import Kind
+from segue.domain.claims.tokens import ENTITIES, Kind
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import TestOutcome
+from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.command_lines import purposes_of
 
 
 def check_results(case: Case) -> list[Atom]:
@@ -47,7 +50,8 @@ def check_results(case: Case) -> list[Atom]:
 def _plain_fraction(case: Case, lows: list[str]) -> list[Atom]:
     """`Test results: 49/54`."""
     at = next((n for n, t in enumerate(case.tokens) if t.total is not None and t.kind is Kind.NUMBER), None)
-    if at is None or not any(low in TESTS for low in lows):
+    runs_tests = any("tests" in purposes_of(case.tokens[n].text) for n in commands_in(case))
+    if at is None or not (runs_tests or any(low in TESTS for low in lows)):
         return []
     each = Counted(
         at=at,
@@ -150,6 +154,8 @@ def _is_result_number(case: Case, each: Counted) -> bool:
 def _what_follows(case: Case, lows: list[str], each: Counted) -> str:
     """What a number of tests is said to have done; another number before that says it of a part."""
     has_total = case.tokens[each.at].total is not None
+    if each.noun < each.at:  # "Passing tests: 12"
+        return "passed" if any(low in FINE for low in lows[: each.at]) else "collected"
     for n in range(each.noun + 1, min(each.noun + 8, len(lows))):
         low = lows[n]
         if low in NEGATIONS:
@@ -192,6 +198,7 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
         *[n for n in range(each.at, max(ends, default=each.noun)) if lows[n] in PLAIN],
         *commands,
         *labels,
+        *[n for n, low in enumerate(lows) if low in TITLES],
         *ran_words(case),
     ]
     if not runs:
@@ -252,10 +259,14 @@ def _scope(case: Case, each: Counted, lows: list[str]) -> list[int]:
         if lows[n] in ("for", "in", "on", "of")
         and n > each.noun
         and n + 1 < len(lows)
-        and lows[n + 1] not in ("total", "all")
+        and lows[n + 1] not in ("total", "all", "them", "these", "those")
+        and not set(lows[n + 1 : n + 4]) & TESTS
     ]
     labels = [
-        n for n in range(each.at) if lows[n].isalpha() and lows[n] not in PLAIN and lows[n] not in GRAMMAR
+        n
+        for n in range(each.at)
+        if lows[n].isalpha()
+        and not any(lows[n] in known for known in (PLAIN, GRAMMAR, FINE, COUNT_NOUNS, TITLES))
     ]
     labels = labels if each.at and ":" in lows[each.at - 1] else []
     return parts + places + lead + others + topics + labels
@@ -286,14 +297,19 @@ def _count_of_part(
 def all_tests(case: Case) -> list[Atom]:
     """`all tests pass`, `the suite is green`, `no failing tests`."""
     lows = lows_of(case)
-    heads = [n for n, low in enumerate(lows) if low in TESTS]
     fine = [n for n, low in enumerate(lows) if low in FINE]
+    heads = [n for n, low in enumerate(lows) if low in TESTS] or _implied_suite(case, lows, fine)
     if not heads or not fine or fine[-1] < heads[0]:
         return []
+    board = [n for n, low in enumerate(lows) if low in ("across", "board", "everywhere")]
     span = range(heads[0], fine[-1] + 1)
     if any(low in NEGATIONS for low in lows) or any(lows[n] in BAD for n in span):
         return []
-    between = [n for n in span if lows[n].isalpha() and lows[n] not in PLAIN and lows[n] not in FINE]
+    between = [
+        n
+        for n in span
+        if lows[n].isalpha() and not any(lows[n] in known for known in (PLAIN, FINE, TITLES, {"in", "of"}))
+    ]
     lead = [n for n in range(heads[0]) if (lows[n] in PARTS) or case.tokens[n].kind in (Kind.NAME, Kind.PATH)]
     described = [
         n
@@ -309,9 +325,27 @@ def all_tests(case: Case) -> list[Atom]:
     whole = [n for n, low in enumerate(lows) if low in WHOLE]
     command = case.tokens[commands_in(case)[0]].text if commands_in(case) else case.reading.statement.command
     runs = known_test_runs(case.world.evidence, command)
-    covers = [*heads, *fine, *[n for n in span if lows[n] in PLAIN], *commands_in(case)[:1], *ran_words(case)]
+    covers = [
+        *heads,
+        *fine,
+        *board,
+        *[n for n in span if lows[n] in PLAIN],
+        *commands_in(case)[:1],
+        *ran_words(case),
+    ]
     is_part = bool(between or lead or described or things or after)
     return [_judge_all(case, runs, covers, whole, is_part=is_part)]
+
+
+_ALL_OVER = word_set("everything all green across board it is 's are still now again over everywhere the and")
+
+
+def _implied_suite(case: Case, lows: list[str], fine: list[int]) -> list[int]:
+    """`all green`, `everything is green`: nothing but the tests can be meant."""
+    is_plain = all(low in _ALL_OVER or low in FINE or not low.isalpha() for low in lows)
+    is_all = bool({"everything", "all", "board"} & set(lows))
+    things = any(token.kind in ENTITIES or token.value is not None for token in case.tokens)
+    return [0] if fine and is_plain and is_all and not things else []
 
 
 def _judge_all(case: Case, runs: list[Tests], covers: list[int], whole: list[int], *, is_part: bool) -> Atom:

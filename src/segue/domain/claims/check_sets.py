@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable
 
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, unknown
 from segue.domain.claims.check_definitions import NAMES, Place, kind_words, shown_fate
-from segue.domain.claims.lexicon import EXCEPT, GRAMMAR, NEGATIONS, ONLY, OTHERS, STATES, UNCHANGED
+from segue.domain.claims.lexicon import (
+    EXCEPT,
+    GRAMMAR,
+    NEGATIONS,
+    ONLY,
+    OTHERS,
+    PREPOSITIONS,
+    STATES,
+    UNCHANGED,
+)
 from segue.domain.claims.linking import core_of, is_code_path, is_doc_path, is_test_path
 from segue.domain.claims.relations import Clause, Role
 from segue.domain.claims.tokens import ENTITIES, Kind
@@ -19,7 +28,7 @@ _CHANGE_WORDS = frozenset(
     for word, verbs in VERBS.items()
     if any(v.sense.relation is Relation.CHANGED and v.sense.strong for v in verbs)
 ) | frozenset(word for word, relation in NOUNS.items() if relation is Relation.CHANGED)
-_FILE_WORDS = word_set("file files nothing anything everything module modules rest code")
+_FILE_WORDS = word_set("file files nothing nothing-else anything everything module modules rest code")
 _SET_WORDS = (
     ONLY
     | OTHERS
@@ -59,6 +68,8 @@ def check_only(case: Case) -> list[Atom]:
         return found
     if "nothing" in lows and tells_change and len(case.reading.clauses) == 1 and not _things(case):
         return _nothing(case, lows) if not any(low in OTHERS for low in lows) else _no_other(case, lows)
+    if any(low in _CLOSING for low in lows) and _things(case) and _is_bare(case, lows):
+        return _only(case, lows, len(lows), says_all=True)
     if any(low in OTHERS for low in lows):
         return (
             _no_other(case, lows)
@@ -82,6 +93,33 @@ def check_only(case: Case) -> list[Atom]:
             else []
         )
     return _only(case, lows, exclusive[0], says_all=True) if exclusive and tells_change else []
+
+
+_CLOSING = ONLY | word_set(
+    "that-is-all nothing-else full-list everything-in one-file single-file alone rest else remaining"
+)
+_OPINIONS = frozenset({"minimal", "contained"})
+_SCOPE = _CLOSING | word_set(
+    "scope diff footprint complete full entire happened happens list contained consists consist "
+    "comprises covers "
+    "covering limited confined myself ourselves spans namely below inside minimal kept it all edits files"
+)
+
+
+def _is_bare(case: Case, lows: list[str]) -> bool:
+    """True if a statement says nothing but which files, and that they are all."""
+    deeds = [
+        c
+        for c in case.reading.clauses
+        if c.relation not in (Relation.CHANGED, Relation.UNTOUCHED, Relation.HAS)
+    ]
+    kept = [c for c in case.reading.clauses if c.relation is Relation.UNTOUCHED or c.negated]
+    deeds += [c for c in kept if any(case.tokens[i.at].kind is Kind.PATH for i in c.items)]
+    named = any(t.kind in NAMES for t in case.tokens)
+    known = _SCOPE | _SET_WORDS | _CHANGE_WORDS | GRAMMAR | frozenset(PREPOSITIONS)
+    return (
+        not deeds and not named and all(low in known or not low.isalpha() for low in lows if "-" not in low)
+    )
 
 
 def _is_just(case: Case, at: int) -> bool:
@@ -126,7 +164,7 @@ def _except(case: Case, lows: list[str]) -> list[Atom] | None:
 def _no_other(case: Case, lows: list[str]) -> list[Atom]:
     at = next(n for n, low in enumerate(lows) if low in OTHERS)
     around = lows[max(0, at - 4) : at + 5]
-    denies = any(low in NEGATIONS for low in around)
+    denies = any(low in NEGATIONS or low == "nothing-else" for low in around)
     same = any(STATES.get(low) == "untouched" or low in UNCHANGED for low in lows)
     thing = any(low in _FILE_WORDS for low in around)
     if not (denies or same) or not thing or not case.world.is_whole:
@@ -158,7 +196,11 @@ def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]
         return []
     paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH and t.certain]
     names = [n for n, t in enumerate(case.tokens) if t.kind is Kind.NAME and t.certain]
-    covers = [n for n, low in enumerate(lows) if low in _SET_WORDS or low in _CHANGE_WORDS]
+    covers = [
+        n
+        for n, low in enumerate(lows)
+        if low in _SET_WORDS or low in _CHANGE_WORDS or (low in _SCOPE and low not in _OPINIONS)
+    ]
     if names:
         return _only_names(case, paths, names, covers)
     if not paths:

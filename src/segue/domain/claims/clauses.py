@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from segue.domain.claims.lexicon import (
@@ -17,123 +17,36 @@ from segue.domain.claims.lexicon import (
     WORK_NOUNS,
 )
 from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
+from segue.domain.claims.segments import ARROWS, segments_of
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verb_finder import FEW_AUX, LINKS, FoundVerb, Segment
 from segue.domain.claims.verbs import NOUNS, VERBS, Form, Relation, Sense
 from segue.domain.handoff.reading.words import word_set
 
-_ENDS = frozenset({"but", "however", "whereas", "although", "though", "yet"})
 _FILE_WORDS = word_set("file files module modules script folder directory package branch")
-ARROWS = ("->", "\u2192", "=>", "\u21d2")
+_NEAR = 2
+"""How far behind a clause its file may be, with a parenthesis between."""
 _PLACES = frozenset({"place", "target", "source"})
 
 
 def clauses_of(tokens: Sequence[Token]) -> list[Clause]:
     """The clauses of a statement, in order."""
     found: list[Clause] = []
-    for segment, prefix in _segments(tokens):
-        found.extend(_Clauses(tokens, segment, prefix).clauses())
+    for segment, prefix in segments_of(tokens):
+        clauses = _Clauses(tokens, segment, prefix).clauses()
+        found.extend(clauses)
+        if found and not clauses and segment and all(tokens[at].kind is Kind.PATH for at in segment):
+            found[-1] = _placed(tokens, found[-1], segment)
     return found
 
 
-def _segments(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int, ...]]]:
-    """Parts of a statement that speak for themselves, each with the things that it is said of."""
-    outer: list[int] = []
-    inner: list[list[int]] = []
-    about: list[tuple[int, ...]] = []
-    depth = 0
-    for at, token in enumerate(tokens):
-        if token.kind is Kind.SIGN:
-            if "(" in token.text:
-                depth += 1
-                inner.append([])
-                about.append(
-                    _paths(tokens, outer)[-1:] or _names(tokens, outer)[-1:] or _commands(tokens, outer)
-                )
-                continue
-            elif depth and ")" in token.text:
-                depth -= 1
-                if rest := token.text.partition(")")[2]:
-                    outer.append(at) if not depth and rest else None
-                continue
-        (inner[-1] if depth else outer).append(at)
-    for part, prefix in ((outer, ()), *zip(inner, about, strict=True)):
-        yield from _cut(tokens, part, prefix)
-
-
-def _paths(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at for at in segment if tokens[at].kind is Kind.PATH)
-
-
-def _names(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at for at in segment if tokens[at].kind is Kind.NAME)
-
-
-def _commands(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at for at in segment if tokens[at].kind is Kind.COMMAND)
-
-
-def _cut(
-    tokens: Sequence[Token], part: list[int], prefix: tuple[int, ...]
-) -> Iterator[tuple[list[int], tuple[int, ...]]]:
-    segment: list[int] = []
-    for at in part:
-        token = tokens[at]
-        is_stop = token.low in _ENDS or (
-            token.kind is Kind.SIGN
-            and (";" in token.text or token.text in ("\u2014", "\u2013", "-", "|", "--"))
-        )
-        is_colon = token.kind is Kind.SIGN and (":" in token.text or _is_pointer(tokens, at))
-        if (
-            is_colon
-            and any(tokens[each].kind in ENTITIES for each in segment)
-            and not _has_verb(tokens, segment)
-        ):
-            prefix = tuple(each for each in segment if tokens[each].kind in ENTITIES)
-            is_stop = True
-        elif is_stop and segment and not _has_verb(tokens, segment):
-            prefix = (*prefix, *_names(tokens, segment)[-1:], *_paths(tokens, segment))
-        elif is_colon and (tail := _last_things(tokens, segment)):
-            yield segment[: -len(tail)], prefix
-            prefix, segment = tuple(tail), []
-            continue
-        if is_stop:
-            if segment:
-                yield segment, prefix if is_colon is False else ()
-            segment = []
-        else:
-            segment.append(at)
-    if segment:
-        yield segment, prefix
-
-
-def _is_pointer(tokens: Sequence[Token], at: int) -> bool:
-    """True for the arrow of "a.py -> deleted": what follows is said of what comes before."""
-    if tokens[at].text not in ARROWS or not 0 < at < len(tokens) - 1:
-        return False
-    before, after = tokens[at - 1], tokens[at + 1]
-    is_value = after.kind in (Kind.NUMBER, Kind.VERSION, Kind.COMMIT) and after.kind is before.kind
-    return before.kind in ENTITIES and after.kind is not before.kind and not is_value
-
-
-def _last_things(tokens: Sequence[Token], segment: Sequence[int]) -> list[int]:
-    """The `b.py` of "a.py: edited, b.py: deleted"."""
-    tail: list[int] = []
-    for at in reversed(segment):
-        if tokens[at].kind is Kind.SIGN and "," in tokens[at].text:
-            return list(reversed(tail))
-        if tokens[at].kind is not Kind.PATH:
-            return []
-        tail.append(at)
-    return []
-
-
-def _has_verb(tokens: Sequence[Token], segment: Sequence[int]) -> bool:
-    return any(
-        tokens[at].kind is Kind.WORD
-        and any(verb.form in (Form.PAST, Form.THIRD, Form.GERUND) for verb in VERBS.get(tokens[at].low, ()))
-        for at in segment
-    )
+def _placed(tokens: Sequence[Token], clause: Clause, paths: Sequence[int]) -> Clause:
+    """A clause with the files behind it in parentheses: "Resolved the crash (a.py)"."""
+    if abs(min(paths) - clause.last) > _NEAR or any(
+        tokens[item.at].kind is Kind.PATH for item in clause.items
+    ):
+        return clause
+    return replace(clause, items=(*clause.items, *(Item(at, Role.PLACE) for at in paths)), last=max(paths))
 
 
 class _Clauses:
@@ -197,23 +110,14 @@ class _Clauses:
             role = Role.OBJECT if sense.lemma in ("live", "reside", "sit", "exist") else Role.PLACE
             self._walk(subject, role, items, words, sense)
         else:
-            foreign = self._other_subject(subject, items)
+            foreign = self._other_subject(subject, items) and sense.lemma != "new"
         start = Role.PLACE if sense.lemma == "noun" else Role.OBJECT
         rest = [n for n in range(verb.at + 1, end) if n not in verb.verb]
         after = Role.TARGET if verb.passive and sense.lemma in ("rename", "is now") else Role.TOPIC
         if rest and verb.passive and self._is_more(rest):
             after = Role.OBJECT
         self._walk(rest, after if verb.passive else start, items, words, sense)
-        if sense.lemma == "noun" and sense.relation not in (
-            Relation.RENAMED,
-            Relation.REPLACED,
-            Relation.VALUE,
-        ):
-            topics = self.low(verb.at + 1) == "of"
-            roles = (Role.TOPIC,) if topics else (Role.PLACE, Role.TARGET)
-            items = [item._replace(role=Role.OBJECT) if item.role in roles else item for item in items]
-        elif sense.lemma == "noun":
-            items = [item._replace(role=Role.OBJECT) if item.role is Role.TOPIC else item for item in items]
+        items = self._of_noun(verb, sense, items) if sense.lemma == "noun" else items
         items += self._lead_places(begin)
         bare = not items and not [at for at in words if self.tokens[at].low not in GRAMMAR]
         role = Role.OBJECT if bare else Role.PLACE
@@ -242,6 +146,13 @@ class _Clauses:
             foreign=foreign,
             is_new="now" in around or "new" in around or sense.lemma in ("gain", "get", "receive"),
         )
+
+    def _of_noun(self, verb: FoundVerb, sense: Sense, items: list[Item]) -> list[Item]:
+        """ "removal of X", "changes to X": X is what it is said of."""
+        turns = sense.relation in (Relation.RENAMED, Relation.REPLACED, Relation.VALUE)
+        topics = turns or self.low(verb.at + 1) == "of"
+        roles = (Role.TOPIC,) if topics else (Role.PLACE, Role.TARGET)
+        return [item._replace(role=Role.OBJECT) if item.role in roles else item for item in items]
 
     def _presence(self, verb: FoundVerb, subject: list[int]) -> Sense:
         """ "calc.py now defines `total`" says that it is there."""
@@ -278,12 +189,35 @@ class _Clauses:
             ]
             if last[-1] is not None and last[-1].kind is Kind.PATH and verb.form is Form.PAST:
                 return Sense(Relation.CREATED, True, "create"), items
-        if sense.lemma == "put" and any(kind in (Kind.NUMBER, Kind.VERSION) for kind in kinds.values()):
-            if any(kinds[i.at] is Kind.NAME and i.role is Role.OBJECT for i in items):
-                values = (Kind.NUMBER, Kind.VERSION)
-                moved = [i._replace(role=Role.TARGET) if kinds[i.at] in values else i for i in items]
-                return Sense(Relation.VALUE, True, "set"), moved
+        if sense.relation is Relation.CHANGED and sense.strong and self._takes_in(items):
+            turned = {Role.WITH: Role.OBJECT, Role.OBJECT: Role.PLACE}
+            moved = [i._replace(role=turned.get(i.role, i.role)) for i in items]
+            return Sense(Relation.ADDED, True, sense.lemma), moved
+        if sense.relation is Relation.REMOVED and [i for i in items if i.role is Role.TOPIC]:
+            items = self._stripped_of(items, kinds)
+        values = [i for i in items if kinds[i.at] in (Kind.NUMBER, Kind.VERSION)]
+        named = any(kinds[i.at] is Kind.NAME and i.role is Role.OBJECT for i in items)
+        if sense.lemma == "put" and values and named:
+            moved = [i._replace(role=Role.TARGET) if i in values else i for i in items]
+            return Sense(Relation.VALUE, True, "set"), moved
         return sense, items
+
+    def _stripped_of(self, items: list[Item], kinds: dict[int, Kind]) -> list[Item]:
+        """ "stripped a.py of `total`": the name went, not the file."""
+        names = [i for i in items if i.role is Role.TOPIC and kinds[i.at] is Kind.NAME]
+        of = bool(names) and any(
+            self.tokens[n].low == "of" for n in range(max(0, names[0].at - 3), names[0].at)
+        )
+        if not of or [kinds[i.at] for i in items if i.role is Role.OBJECT] != [Kind.PATH]:
+            return items
+        turned = {Role.TOPIC: Role.OBJECT, Role.OBJECT: Role.SOURCE}
+        return [i._replace(role=turned.get(i.role, i.role)) for i in items]
+
+    def _takes_in(self, items: list[Item]) -> bool:
+        """True for "extended a.py with `total`": the name came into the file."""
+        into = [self.tokens[i.at].kind for i in items if i.role is Role.OBJECT]
+        new = [i for i in items if i.role is Role.WITH and self.tokens[i.at].kind in (Kind.NAME, Kind.QUOTE)]
+        return into == [Kind.PATH] and bool(new) and not any(i.modifies for i in new)
 
     def _is_more(self, rest: list[int]) -> bool:
         """True for the `b.py` of "a.py was edited, and so was b.py"."""

@@ -32,7 +32,6 @@ _OTHERS = word_set(
 _TOLD = word_set("asked said says claims claimed reported reports according believes thought told quoted")
 _TRIED = word_set("tried try attempted attempt attempting trying")
 _UNDONE = word_set("reverted revert undid undone rolled restored")
-_BEFORE_TOPIC = word_set("next later remaining follow-up")
 _PLAN_HEADINGS = word_set(
     "next todo remaining remain remains plan plans planned planning future open question questions "
     "blocker blockers blocked blocking goal goals risk risks follow followup follow-up followups "
@@ -91,12 +90,14 @@ def _head(lows: list[str], clauses: Sequence[Clause]) -> int:
 def _by_words(lows: list[str], head: int, own: Sequence[Clause], *, by_program: bool) -> str | None:
     """What the words before a deed, and those behind it, say of whether it is real."""
     lead, tail = lows[:head], lows[head:]
-    is_turned = "now" in lows or any(c.relation in (Relation.RENAMED, Relation.VALUE) for c in own)
-    for low in lead:
+    is_turned = "now" in lows or any(
+        c.relation in (Relation.RENAMED, Relation.VALUE) or c.lemma in _TURNS for c in own
+    )
+    for n, low in enumerate(lead):
         for words, reason in _LEADS:
-            if low in words and not (words is _TOLD and by_program) and not (words is _EARLIER and is_turned):
+            if low in words and not _is_lifted(words, lead, n, by_program=by_program, is_turned=is_turned):
                 return reason
-    if not own and any(low in _PLAN for low in tail[:3]):
+    if not own and any(low in _PLAN for low in tail[:3]) and "find" not in tail:
         return "it is a plan or a wish"
     if tail and (tail[0] in FINE or tail[0] in BAD):
         if any(low in _CONDITION for low in tail):
@@ -110,6 +111,17 @@ def _by_words(lows: list[str], head: int, own: Sequence[Clause], *, by_program: 
     return "it was undone again" if undone else None
 
 
+def _is_lifted(words: frozenset[str], lead: list[str], n: int, *, by_program: bool, is_turned: bool) -> bool:
+    """True where a word that tells of plans, attempts, others or the past does not do so."""
+    if words is _PLAN:
+        ahead = lead[n + 1 : n + 5]
+        shows = any(low in ("find", "see", "found") for low in ahead) and ("you" in lead[:n] or "be" in ahead)
+        return shows or bool({"as", "per"} & set(lead[max(0, n - 2) : n]))
+    return by_program if words in (_TOLD, _TRIED) else words is _EARLIER and is_turned
+
+
+_TURNS = frozenset({"new", "gone", "same", "move"})
+"""What may be told by what was so before: "a.py did not exist before"."""
 _ORDERS = word_set("ensure maintain keep remember verify confirm check beware note")
 _LEADS = (
     (_PLAN, "it is a plan or a wish"),

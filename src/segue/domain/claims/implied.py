@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from segue.domain.claims.check_counts import counted_in
 from segue.domain.claims.check_definitions import NAMES
+from segue.domain.claims.frames import framed_clauses, named_clauses
 from segue.domain.claims.ledger import Statement
-from segue.domain.claims.lexicon import COUNT_NOUNS, GRAMMAR
+from segue.domain.claims.lexicon import COUNT_NOUNS, GRAMMAR, PREFIXES, PREPOSITIONS
 from segue.domain.claims.relations import Clause, Item, Role
-from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.reading.words import word_set
 
@@ -18,83 +22,27 @@ _LETTERS = {
     "+": Relation.CREATED,
 }
 _ARROWS = ("->", "\u2192", "=>", "\u21d2")
-_FORMERLY = frozenset({"formerly", "previously", "was", "n\u00e9e", "ex"})
-_THERE_IS_NO = word_set("there is are no any more anymore longer")
 _TURNS = word_set("was were from instead before previously formerly not old than")
 _VALUE_WORDS = word_set(
     "went goes is now at from to version of asks for defaults equals the in lists has value new default used "
-    "set it instead was"
+    "set it instead was gave given where on we"
 )
 
 
 def implied_clauses(statement: Statement, tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
     """What a statement says without a verb of its own."""
     return (
-        _gone(tokens, clauses)
-        or _called(tokens, clauses)
+        named_clauses(tokens, clauses)
         or _arrow_clause(tokens, clauses)
-        or _formerly(tokens, clauses)
+        or _coded(tokens, clauses)
+        or framed_clauses(tokens, clauses)
         or _value(tokens, clauses)
         or _signed(tokens, clauses)
+        or _counted(tokens, clauses)
+        or _titled(statement, tokens, clauses)
+        or _behaves(tokens, clauses)
         or _lead(statement, tokens, clauses)
     )
-
-
-def _gone(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
-    """`there is no a.py any more`."""
-    lows = [t.low for t in tokens]
-    paths = [n for n, t in enumerate(tokens) if t.kind is Kind.PATH]
-    ends = {"anymore", "longer", "more"} & set(lows)
-    if clauses or not paths or "no" not in lows or not ends or "there" not in lows:
-        return []
-    verb = tuple(
-        n
-        for n, low in enumerate(lows)
-        if low in ("there", "is", "are", "no", "any", "more", "anymore", "longer")
-    )
-    return [
-        _made(
-            Relation.REMOVED, tuple(Item(n, Role.OBJECT) for n in paths), verb, len(tokens) - 1, lemma="gone"
-        )
-    ]
-
-
-_NAMING = word_set(
-    "name names named called became become becomes turned turns former formerly known goes title"
-)
-_BACKWARDS = word_set("former formerly was were used previously replaces replaced took instead for of")
-
-
-def _called(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
-    """`a is called b now`, `b is the new name of a`, `b, formerly a`."""
-    things = [n for n, t in enumerate(tokens) if t.kind in (Kind.NAME, Kind.PATH)]
-    cues = [n for n, t in enumerate(tokens) if t.kind is Kind.WORD and t.low in _NAMING]
-    deeds = [
-        c
-        for c in clauses
-        if c.relation not in (Relation.HAS, Relation.CHANGED, Relation.CREATED) or c.negated
-    ]
-    if len(things) != 2 or not cues or deeds or tokens[things[0]].kind is not tokens[things[1]].kind:
-        return []
-    between = [tokens[n].low for n in range(things[0] + 1, things[1])]
-    is_forward = "to" in between or not any(low in _BACKWARDS for low in between)
-    first, second = things if is_forward else reversed(things)
-    verb = (*cues, *(v for c in clauses for v in c.verb))
-    items = (Item(first, Role.OBJECT), Item(second, Role.TARGET))
-    return [_made(Relation.RENAMED, items, verb, len(tokens) - 1, lemma="called")]
-
-
-def _formerly(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
-    """`b.py (formerly a.py)`."""
-    at = next((n for n, t in enumerate(tokens) if t.low in _FORMERLY and t.kind is Kind.WORD), None)
-    if at is None or clauses or at == 0 or "(" not in tokens[at - 1].text:
-        return []
-    new = [n for n in range(at) if tokens[n].kind in {*NAMES, Kind.PATH}]
-    old = [n for n in range(at, len(tokens)) if tokens[n].kind in {*NAMES, Kind.PATH}]
-    if not new or not old or tokens[new[-1]].kind is not tokens[old[0]].kind:
-        return []
-    items = (Item(old[0], Role.OBJECT), Item(new[-1], Role.TARGET))
-    return [_made(Relation.RENAMED, items, (at,), len(tokens) - 1, lemma="rename")]
 
 
 def _value(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
@@ -105,10 +53,12 @@ def _value(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
         values = [n for n in values if names and n > names[0]]
     if len(names) != 1 or not 1 <= len(values) <= 2 or any(c.relation is not Relation.HAS for c in clauses):
         return []
+    end = _tail(tokens, max(*names, *values))
+    is_turn = len(values) == 2 and tokens[values[0] - 1].low == "from" and tokens[values[1] - 1].low == "to"
     others = [
         t
-        for n, t in enumerate(tokens)
-        if t.kind is Kind.WORD and t.low not in _VALUE_WORDS and t.low not in GRAMMAR
+        for n, t in enumerate(tokens[:end])
+        if t.kind is Kind.WORD and t.low not in _VALUE_WORDS and t.low not in GRAMMAR and not is_turn
     ]
     counted = any(tokens[n + 1].low in COUNT_NOUNS for n in values if n + 1 < len(tokens))
     if others or counted or any(tokens[n].kind is Kind.NUMBER and tokens[n].text[:1] in "+-" for n in values):
@@ -122,6 +72,83 @@ def _value(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
     return [_made(Relation.VALUE, items, verb, len(tokens) - 1, lemma="is now")]
 
 
+_CODES = {**_LETTERS, "r": Relation.RENAMED, "rm": Relation.REMOVED, "mv": Relation.RENAMED}
+
+
+def _coded(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
+    """`M a.py`, `D a.py`, `rm a.py`, `git mv a.py b.py`."""
+    first = 1 if tokens and tokens[0].low == "git" and len(tokens) > 1 else 0
+    things = [n for n, t in enumerate(tokens) if t.kind is Kind.PATH]
+    if clauses or not things or things[0] != first + 1 or tokens[first].kind in ENTITIES:
+        return []
+    code = tokens[first]
+    relation = _CODES.get(code.low)
+    if relation is None or (len(code.text) == 1 and code.text != code.text.upper()):
+        return []
+    if any(t.kind is Kind.WORD and t.low not in GRAMMAR and t.low not in _CODES for t in tokens[first + 1 :]):
+        return []
+    verb = tuple(
+        n for n, t in enumerate(tokens) if t.kind is Kind.WORD and (t.low in _CODES or t.low == "git")
+    )
+    if relation is not Relation.RENAMED:
+        return [_made(relation, tuple(Item(n, Role.OBJECT) for n in things), verb, len(tokens) - 1)]
+    if len(things) != 2:
+        return []
+    items = (Item(things[0], Role.OBJECT), Item(things[1], Role.TARGET))
+    return [_made(relation, items, verb, len(tokens) - 1, lemma="rename")]
+
+
+def _tail(tokens: list[Token], last: int) -> int:
+    """Where a side remark begins: "..., which should do for a while"."""
+    return next(
+        (n for n in range(last + 1, len(tokens)) if tokens[n].text in (",", ";") or tokens[n].low == "which"),
+        len(tokens),
+    )
+
+
+_MORE = word_set("new additional more extra further insertions insertion grew gained added up")
+_FEWER = word_set("fewer less deletions deletion shrank removed deleted")
+_DIFFS = word_set(
+    "diff scope summary diffstat number count total amount edits edit changes changed files file involved "
+    "involves touched modified edited spread took takes looking footprint affected size stands came "
+    "went grew "
+    "makes that comes tests lines line test in-all only it you see counts extent covers spans across"
+)
+
+
+def _counted(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
+    """`3 files in the diff`, `2 additional tests in a.py`, `a.py grew by 40 lines`."""
+    if any(c.strong and not c.foreign for c in clauses) or any(t.kind in NAMES for t in tokens):
+        return []  # "one more test: `test_a`" names it, and counts no others
+    counts = [c for c in counted_in(tokens) if c.what not in _RESULTS]
+    lows = [t.low for t in tokens]
+    paths = [n for n, t in enumerate(tokens) if t.kind is Kind.PATH]
+    words = [n for n, t in enumerate(tokens) if t.kind is Kind.WORD]
+    end = _tail(tokens, max([*paths, *(c.noun for c in counts), *(c.at for c in counts)], default=0))
+    told = _MORE | _FEWER | _DIFFS | GRAMMAR | frozenset(PREPOSITIONS) | frozenset(COUNT_NOUNS)
+    if len(counts) != 1 or any(
+        tokens[n].low not in told and tokens[n].value is None for n in words if n < end
+    ):
+        return []
+    is_files = counts[0].what == "files"
+    relation = Relation.CHANGED
+    if not is_files:
+        if not paths or not (_MORE | _FEWER | {"went", "came", "grew"}) & set(lows):
+            return []
+        relation = Relation.REMOVED if _FEWER & set(lows) else Relation.ADDED
+    elif paths or _NEGATED & set(lows) or not (_DIFFS - {"files", "file"}) & set(lows):
+        return []
+    elif {"new", "created", "added"} & set(lows):
+        relation = Relation.CREATED
+    verb = tuple(n for n in words if n < end and tokens[n].low in _MORE | _FEWER | _DIFFS)
+    places = tuple(Item(n, Role.PLACE) for n in paths)
+    return [_made(relation, places, verb, len(tokens) - 1, lemma="count")]
+
+
+_RESULTS = frozenset({"passed", "failed", "skipped", "collected", "errors", "warnings", "commits"})
+_NEGATED = word_set("not no without than")
+
+
 def _signed(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
     """`a.py: +3 -1`."""
     paths = [n for n, t in enumerate(tokens) if t.kind is Kind.PATH]
@@ -129,6 +156,33 @@ def _signed(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
     if clauses or len(paths) != 1 or not signed:
         return []
     return [_made(Relation.CHANGED, (Item(paths[0], Role.OBJECT),), (), len(tokens) - 1)]
+
+
+def _titled(statement: Statement, tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
+    """`fix: deadlock in a.py`: what a commit message begins with tells that something was done."""
+    first = statement.text.partition(":")[0].partition("(")[0].strip()
+    if clauses or first not in PREFIXES or ":" not in statement.text[:40]:
+        return []
+    return _softly(tokens, "titled")
+
+
+_THESE_DAYS = word_set("now longer anymore")
+
+
+def _behaves(tokens: list[Token], clauses: list[Clause]) -> list[Clause]:
+    """`` `total` in a.py copes with missing keys now``: it does something that it did not do before."""
+    cues = [n for n, t in enumerate(tokens) if t.low in _THESE_DAYS]
+    if not cues or any(not c.foreign for c in clauses):
+        return []
+    return _softly(tokens, "behave")
+
+
+def _softly(tokens: list[Token], lemma: str) -> list[Clause]:
+    """Something was done to what is named, whatever it was."""
+    names = tuple(Item(n, Role.OBJECT) for n, t in enumerate(tokens) if t.kind is Kind.NAME)
+    places = tuple(Item(n, Role.PLACE) for n, t in enumerate(tokens) if t.kind is Kind.PATH)
+    made = _made(Relation.CHANGED, (*names, *places), (), len(tokens) - 1, lemma=lemma)
+    return [replace(made, strong=False)] if names or places else []
 
 
 def _lead(statement: Statement, tokens: list[Token], clauses: list[Clause]) -> list[Clause]:

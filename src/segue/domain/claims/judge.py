@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from segue.domain.claims.atoms import Atom, Case, Reading, Status, contradicts, holds, in_tree, unknown
+from segue.domain.claims.atoms import (
+    Atom,
+    Case,
+    Reading,
+    Status,
+    by_words,
+    contradicts,
+    holds,
+    in_tree,
+    unknown,
+)
 from segue.domain.claims.check_commands import capped, judge_exit
 from segue.domain.claims.check_commits import check_commits
 from segue.domain.claims.check_counts import check_counts
@@ -25,7 +35,7 @@ from segue.domain.claims.lexing import tokens_of
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.runs import same_runs, shown, tells
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
-from segue.domain.claims.verbs import VAGUE, Relation
+from segue.domain.claims.verbs import NOUNS, VAGUE, Relation
 from segue.domain.handoff.reading.words import word_set
 
 _GENERIC = word_set("repo repository project codebase root tree top folder directory package src source")
@@ -115,7 +125,7 @@ def _check(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way 
     if clause.foreign:
         return _foreign(case, clause)
     if clause.relation is Relation.UNTOUCHED:
-        return check_untouched(case, clause)
+        return check_untouched(case, clause) or _still_there(case, clause)
     if clause.negated:
         return _negated(case, clause)
     if unused := check_unused(case, clause):
@@ -123,11 +133,25 @@ def _check(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way 
     if clause.relation is Relation.UNUSED:
         return []
     atoms = _by_relation(case, clause)
+    if clause.lemma in _UNTOLD:
+        places = place_atoms(case, clause, covered(atoms))
+        return [
+            by_words(a.reason, (), *a.evidence) if a.status is Status.HOLDS else a for a in (*atoms, *places)
+        ]
     atoms += check_counts(case, clause)
-    atoms = _with_new(case, clause, atoms)
+    atoms = _with_new(case, clause, _with_amounts(case, clause, atoms))
     return atoms + place_atoms(case, clause, covered(atoms))
 
 
+def _still_there(case: Case, clause: Clause) -> list[Atom]:
+    """`kept X in a.py`: it is there, at least."""
+    if clause.lemma not in ("keep", "stay", "remain") or clause.negated:
+        return []
+    return [atom for atom in check_has(case, clause) if atom.status is Status.CONTRADICTS]
+
+
+_UNTOLD = frozenset({"titled", "behave"})
+"""What was done is not told: that the thing changed proves a part at most."""
 _COMES = (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.EXTRACTED)
 
 
@@ -137,6 +161,24 @@ def _with_new(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
     if clause.relation not in _COMES or not new:
         return atoms
     return [cover(atom, (*atom.covers, *new)) if atom.status is Status.HOLDS else atom for atom in atoms]
+
+
+_AMOUNTS = word_set("some few several part parts bits bit lines line places little couple")
+
+
+def _with_amounts(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
+    """What changed got edits, and some lines of it are others: such words need no other proof."""
+    span = range(clause.first, clause.last + 1)
+    words = [
+        n for n in span if case.tokens[n].low in _AMOUNTS or NOUNS.get(case.tokens[n].low) is Relation.CHANGED
+    ]
+    if clause.relation is not Relation.CHANGED or not clause.strong or not words:
+        return atoms
+    counted = any(case.tokens[n].kind is Kind.NUMBER for n in span)
+    return [
+        cover(atom, (*atom.covers, *words)) if atom.status is Status.HOLDS and not counted else atom
+        for atom in atoms
+    ]
 
 
 def _foreign(case: Case, clause: Clause) -> list[Atom]:
@@ -248,7 +290,9 @@ def _quantifiers(case: Case, item: Item) -> list[int]:
     """The `all` of "all files under docs/"."""
     near = range(max(0, item.at - 4), item.at)
     is_many = case.world.find_path(case.tokens[item.at].text).is_many
-    return [n for n in near if case.tokens[n].low in ("all", "every", "each")] if is_many else []
+    return (
+        [n for n in near if case.tokens[n].low in ("all", "every", "each", "everything")] if is_many else []
+    )
 
 
 def _unchanged_in(case: Case, token: Token) -> str | None:

@@ -23,21 +23,43 @@ GRAMMAR = word_set(
     "script scripts folder folders directory directories repo repository codebase code named called 's "
     "s following respectively i.e e.g etc above below both-of thus hence first second next-to up out "
     "off over away down back along entry entries item one change changes commit step patch work pr "
-    "session branch ok okay done yes well please verified confirmed checked double-checked ensured made "
-    "sure project source tree path paths name in-all diff changeset overall altogether entirely contents "
-    "content"
+    "session branch ok okay done yes well please made sure "
+    "project source tree path paths name in-all diff changeset overall altogether entirely contents "
+    "content plus namely today exactly actually there's"
 )
 """Words that state nothing that would have to be checked."""
 PHRASES: dict[tuple[str, ...], str] = {
     tuple(phrase.split()): word
     for word, phrases in {
-        "and": "along with, as well as, together with, and so was, and so is, and so were, and so are, but also",
+        "and": "along with, as well as, together with, and so was, and so is, and so were, and so are, but "
+        "also, on top of that, in addition, in addition to, while at it, while i was at it",
+        "both": "not only",
+        "passed": "came out green, comes out green, came back green, came back clean, comes back clean, "
+        "came back "
+        "ok, come out green, came through, come through, are through",
+        "that-is-all": "that is all, that 's all, that is it, that 's it, full stop, and that was it, "
+        "that was all",
+        "nothing-else": "nothing more, nothing further, nothing beyond that, nothing beyond, nothing "
+        "besides, no "
+        "file more, not one file more, nothing other, no others, and no more, nothing else, only that",
+        "full-list": "full list, complete list, entire list, exhaustive list, whole list",
+        "everything-in": "everything i did, all i did, everything we did, everything i changed, all of "
+        "it, all "
+        "my changes, all my edits, all of the changes, all the changes, all changes, all edits, all "
+        "modifications, every change, every edit",
+        "gone": "is no more, are no more, had to go, has to go, was no more",
+        "as-before": "as it was, as they were, as before, as it is, the way it was, the way they were, as it "
+        "stood, as it used to be, as they are",
+        "kept-content": "keeps its old content, kept its old content, keeps its contents, left it be, "
+        "let it be",
         "i": "went ahead and, gone ahead and, go ahead and, ended up, had to, have had to, was able to",
-        "now": "from now on, from here on, as of now, these days, as of this commit, at last",
+        "now": "from now on, from here on, as of now, these days, as of this commit, at last, from this "
+        "point on, "
+        "going forward, as of today",
         "anymore": "any longer, any more",
         "was": "used to be, previously was",
         "called": "goes by the name of, goes by, given the name, go by, named as, known as, the name of",
-        "new": "brand new, newly created, newly added",
+        "new": "brand new",
         "uses": "call sites, usage sites",
         "diff": "change set, overall diff, whole diff, entire diff, full diff, diff of this step",
         "pr": "pull request, merge request",
@@ -152,26 +174,30 @@ KIND_NOUNS: dict[str, frozenset[str]] = {noun: word_set(kinds) for noun, kinds i
 """Noun -> kinds of definitions that it fits."""
 FINE = word_set(
     "pass passes passed passing green succeed succeeds succeeded successful successfully ok clean "
-    "cleanly succeeding ✅ ✓ ✔"
+    "cleanly succeeding happy pleased ✅ ✓ ✔"
 )
 BAD = word_set("fail fails failed failing red broken break breaks broke crash crashes errors flaky")
 ONLY = word_set("only solely exclusively purely limited confined restricted sole")
 EXCEPT = word_set("besides outside than apart except aside beyond excluding but save")
 """With a word that denies: what comes behind is all that there is."""
 NEW = word_set("new newly brand-new")
-OTHERS = word_set("other else others elsewhere further additional rest remaining another")
+OTHERS = word_set("nothing-else other else others elsewhere further additional rest remaining another")
 USES = word_set(
     "use uses usage usages reference references call calls occurrence occurrences mention mentions "
     "import imports caller callers instance instances trace traces"
 )
 UNCHANGED = word_set(
     "untouched unchanged unmodified intact alone as-is unaltered unaffected as_is same identical unedited "
-    "left-alone"
+    "left-alone as-before kept-content"
 )
 STATES: dict[str, str] = by_word(
     {
         "removed": "gone deleted",
-        "untouched": "untouched unchanged unmodified intact as-is unaltered unaffected unedited same identical",
+        "untouched": (
+            "untouched unchanged unmodified intact as-is unaltered unaffected unedited same identical "
+            "as-before "
+            "kept-content"
+        ),
         "created": "new",
         "unused": "unused",
     }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Protocol
 
 from segue.domain.claims.joining import joined
-from segue.domain.claims.lexicon import NUMBER_WORDS
+from segue.domain.claims.lexicon import NUMBER_WORDS, STATES
 from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.verbs import VERBS
 from segue.domain.handoff.reading.commands import is_command
 from segue.domain.handoff.reading.paths import is_path
 from segue.domain.handoff.reading.words import WEAK_EXTENSIONS
@@ -16,6 +18,7 @@ from segue.domain.text.command_lines import purposes_of
 
 _LEX = re.compile(
     r"`+(?P<code>[^`\n]+)`+|[\"\u201c](?P<quote>[^\"\u201c\u201d\n]{1,200})[\"\u201d]"
+    r"|(?<!\w)'(?P<title>[^'\n]{1,60} [^'\n]{1,100})'(?!\w)"
     r"|\[(?P<link>[^\]\[\n]{1,300})\]\([^)\s]{0,500}\)|[^\s`\"\u201c\u201d\[]+|\S"
 )
 _INNER = re.compile(
@@ -46,6 +49,10 @@ class Names(Protocol):
         """The known path with blanks in it that begins here."""
         ...
 
+    def is_dependency(self, name: str) -> bool:
+        """True if a dependency that came, went or changed has this name."""
+        ...
+
     def is_defined(self, name: str) -> bool:
         """True if a definition that came, went or changed has this name."""
         ...
@@ -70,12 +77,29 @@ def tokens_of(text: str, names: Names) -> list[Token]:
             found.append(_of_code(match["code"].strip(), match.start(), match.end(), names))
         elif match["quote"] is not None:
             found.append(Token(Kind.QUOTE, match["quote"], match.start(), match.end()))
+        elif match["title"] is not None:
+            found.append(Token(Kind.QUOTE, match["title"], match.start(), match.end()))
         elif match["link"] is not None:
             inner = match["link"].strip("`")
-            found.append(_of_code(inner, match.start(), match.end(), names))
+            found.append(
+                _of_code(inner, match.start(), match.end(), names)._replace(
+                    certain=names.is_known_path(inner)
+                )
+            )
         else:
             found.extend(map(_plain_sign, _of_run(match[0], match.start(), names)))
-    return joined([t for t in found if t.text])
+    return joined([t for n, t in enumerate(found) if t.text and not _is_picture(t, found[n + 1 :])])
+
+
+def _is_picture(token: Token, ahead: list[Token]) -> bool:
+    """True for the picture before a word that says the same: "a.py ✅ created"."""
+    is_told = bool(ahead) and (ahead[0].low in VERBS or ahead[0].low in STATES)
+    return (
+        is_told
+        and token.kind is Kind.SIGN
+        and not any(c.isascii() for c in token.text)
+        and (unicodedata.category(token.text[0]) == "So")
+    )
 
 
 def _plain_sign(token: Token) -> Token:
@@ -151,6 +175,11 @@ def _of_bare(bare: str, start: int, names: Names) -> Iterator[Token]:
             yield _classified(part, at, names)
             at += len(part) + 1
         return
+    if (cut := _contraction(bare)) is not None:
+        yield _classified(bare[:cut], start, names)
+        end = _SHORT_FORMS[bare[cut + 1 :].lower()]
+        yield Token(Kind.WORD, end, start + cut, start + len(bare))
+        return
     whole = _classified(bare, start, names)
     if whole.kind is not Kind.WORD or _WORD.fullmatch(bare):
         yield whole
@@ -163,6 +192,17 @@ def _of_bare(bare: str, start: int, names: Names) -> Iterator[Token]:
         at = joint.end()
     if at < len(bare):
         yield from _of_part(bare[at:], start + at, names)
+
+
+_SHORT_FORMS = {"s": "'s", "re": "are", "ve": "have", "ll": "will"}
+"""The end of `there's`, `we're`, `I've`, `you'll` -> the word that it stands for."""
+
+
+def _contraction(bare: str) -> int | None:
+    """Where a word ends of which a verb is the short form."""
+    cut = max(bare.rfind("'"), bare.rfind("\u2019"))
+    is_short = cut > 0 and bare[cut + 1 :].lower() in _SHORT_FORMS and bare[:cut].isalpha()
+    return cut if is_short and bare[:cut].lower() != "let" else None
 
 
 def _joined_files(bare: str, names: Names) -> list[str] | None:
@@ -208,6 +248,10 @@ def _classified(text: str, start: int, names: Names) -> Token:  # noqa: PLR0911 
         return Token(Kind.RANGE, text, start, end, certain=True, value=int(part[1]), total=int(part[2]))
     if text.lower() in NUMBER_WORDS:
         return Token(Kind.WORD, text, start, end, value=NUMBER_WORDS[text.lower()])
+    if "/" in text and names.is_dependency(text):
+        return Token(Kind.NAME, text, start, end, certain=True)
+    if text.isupper() and len(text) > 2 and names.is_defined(text):
+        return Token(Kind.NAME, text, start, end, certain=True)
     if _WORD.fullmatch(text) and not any(c.isupper() for c in text[1:]):
         certain = names.is_known_path(text) and text[:1].isupper()
         return Token(Kind.PATH if certain else Kind.WORD, text, start, end, certain=certain)

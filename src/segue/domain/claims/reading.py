@@ -14,6 +14,7 @@ from segue.domain.claims.lexing import MOST_TOKENS, tokens_of
 from segue.domain.claims.linking import World
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.verbs import VERBS, Form
 from segue.domain.handoff.reading.words import word_set
 
 
@@ -39,27 +40,47 @@ _YES, _NO = word_set("yes y x \u2713 \u2714 \u2705 true"), word_set("no n - \u27
 
 def _row_tokens(statement: Statement, world: World) -> list[Token]:
     """The tokens of a row, with the name of a column before a number, and in place of a `yes`."""
-    found: list[Token] = []
+    cells: list[list[Token]] = []
     at = 0
     for column, cell in zip(statement.header, statement.text.split("|"), strict=False):
+        found: list[Token] = []
         begin = at + len(cell) - len(cell.lstrip())
         inner = [t._replace(start=t.start + at, end=t.end + at) for t in tokens_of(cell, world)]
         name = [t._replace(start=begin, end=begin) for t in tokens_of(column, world)]
         bare = cell.strip().lower().strip("`*")
-        if found:
-            found.append(Token(Kind.SIGN, "|", begin, begin))
         if bare in _YES:
             found += [t for t in name if t.kind is not Kind.SIGN]
         elif len(inner) == 1 and inner[0].kind is Kind.NUMBER:
             found += [*name, Token(Kind.SIGN, ":", begin, begin), *inner]
         elif bare not in _NO:
-            found += inner
+            found += [_as_past(inner[0])] if len(inner) == 1 else inner
         at += len(cell) + 1
-    return found
+        cells.append([*found, Token(Kind.SIGN, "|", at - 1, at - 1)])
+    cells.sort(key=lambda cell: cell[0].kind is not Kind.PATH)  # what is said of a file comes behind it
+    return [token for cell in cells for token in cell][:-1]
+
+
+def _as_past(token: Token) -> Token:
+    """The `delete` of a column of actions, as `deleted`."""
+    base = [v for v in VERBS.get(token.low, ()) if v.form is Form.BASE and v.sense.strong and not v.particles]
+    if token.kind is not Kind.WORD or not base:
+        return token
+    past = (
+        word
+        for word, verbs in VERBS.items()
+        for v in verbs
+        if v.form is Form.PAST and v.sense == base[0].sense
+    )
+    return token._replace(text=next(past, token.text))
 
 
 def _with_dependencies(tokens: list[Token], world: World) -> list[Token]:
     """A linter or a path that is a dependency is meant as one, where nothing ran."""
+    if any(t.kind is Kind.VERSION for t in tokens):
+        tokens = [
+            t._replace(kind=Kind.NAME) if t.kind is Kind.WORD and world.is_dependency(t.text) else t
+            for t in tokens
+        ]
     if any(t.low in FINE or t.low in ("ran", "run", "exit", "exits", "exited") for t in tokens):
         return tokens
     return [

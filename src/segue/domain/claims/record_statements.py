@@ -67,6 +67,8 @@ class _Record:
             return
         field = f"{name}[{at}]"
         text, span = self.words(f"{field}.path", path)
+        if relation is Relation.CREATED and span and self._leads_to(span):
+            relation = Relation.CHANGED  # "Added to a.py:"
         arrow = _ARROW.fullmatch(path.strip()) if "{" not in path else None
         old = None
         if arrow:
@@ -80,6 +82,11 @@ class _Record:
             part = "purpose" if name == "files_created" else "description"
             said, where = self.words(f"{field}.{part}", about)
             yield Statement(text=said, field=f"{field}.{part}", span=where, places=(f"`{path}`",))
+
+    def _leads_to(self, span: Span) -> bool:
+        """True for the path of "Added to a.py": something was put there."""
+        words = self.source[max(0, span.start - 40) : span.start].rstrip("`*_ ").split()
+        return bool(words) and words[-1].lower() in ("to", "into", "in")
 
     def commands(self) -> Iterator[Statement]:
         for at, item in enumerate(self.handoff.commands_run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from segue.domain.claims.ledger import Pointer, PointerKind
@@ -18,6 +19,7 @@ _WRAPPERS = word_set(
     "gradle mvn pre-commit bazel nx turbo lerna ninja cmake ctest script"
 )
 _LONGEST = 80
+_PARTS = re.compile(r"[^\w.]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,13 +163,30 @@ def same_runs(
 def may_have_run(evidence: Evidence, command: str) -> bool:
     """True if a script or a tool that ran may have run a command, or one much like it."""
     programs = programs_of(command)
+    is_unseen = _has_unseen_word(evidence, command)
     for run in evidence.commands:
         ran = programs_of(run.command)
+        if ran & programs and is_unseen:
+            continue
         if ran & programs or ran & _WRAPPERS or not ran:
             return True
         if any(argv[0].endswith((".sh", ".py")) or _is_script(argv) for argv in _argvs(run.command)):
             return True
     return False
+
+
+_SHORTEST = 4
+"""Shorter words, such as `-q`, tell too little of a command."""
+
+
+def _has_unseen_word(evidence: Evidence, command: str) -> bool:
+    """True if a word of a command is in no line that ran, nor in what any of them printed."""
+    shown = [run for run in evidence.commands if not run.is_cut]
+    if len(shown) < len(evidence.commands) or not shown:
+        return False
+    seen = "\n".join(f"{run.command}\n{run.output}" for run in shown)
+    words = [part for argv in _argvs(command) for word in argv[1:] for part in _PARTS.split(word)]
+    return any(len(word) >= _SHORTEST and word not in seen for word in words)
 
 
 def _argvs(command: str) -> tuple[tuple[str, ...], ...]:

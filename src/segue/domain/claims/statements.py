@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from segue.domain.claims.gate import heading_reason
+from segue.domain.claims.headings import FILE_NOUNS, announced
 from segue.domain.claims.ledger import Statement
-from segue.domain.claims.lexicon import STATES, by_word
 from segue.domain.claims.record_statements import record_statements
-from segue.domain.claims.verbs import VERBS, Form, Relation
+from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.reading.draft import Span
 from segue.domain.handoff.reading.extraction import Extraction, Notation
@@ -22,27 +22,16 @@ MOST_STATEMENTS = 5000
 """What a longer text says beyond these is not looked at."""
 _LONGEST = 1200
 """A longer sentence is not looked at."""
-_ITEM = re.compile(r"(\s*)(?:[-*+\u2022\u2013]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX\u2713\u2714~-])\]\s*)?")
+_ITEM = re.compile(
+    r"(\s*)(?:(?:[-*+\u2022\u2013]|\d{1,3}[.)])\s+){1,3}(?:\[(?P<box>[ xX\u2713\u2714~-])\]\s*)?"
+)
+_TAG = re.compile(r"</?\w{1,20}>")
 _RESTART = re.compile(
     r"([\w.-]{1,40})[`)\]'\"]{0,2}[.!](\s)\s*(?=[`*]{0,3}(?:[\w.-]{1,80}/[\w.]|[\w-]{1,80}\.\w{1,5}\b|`)"
     r"|(?:flake8|ruff|mypy|eslint|pyright|tsc|lint|pytest|npm)\b)"
 )
 _NO_ENDS = word_set("e.g i.e etc vs cf approx incl no z.b d.h bzw ca")
 _STRUCTURED = frozenset({Notation.YAML, Notation.JSON})
-_FILE_NOUNS = word_set(
-    "file files artifacts artifact modules paths dateien datei fichiers archivos ficheiros deliverables "
-    "outputs"
-)
-_HEADING_WORDS: dict[str, Relation] = by_word(
-    {
-        Relation.CREATED: "created new added neue erstellt erstellte créés creados criados",
-        Relation.REMOVED: "deleted removed gelöscht gelöschte supprimés eliminados",
-        Relation.CHANGED: (
-            "changed modified updated touched edited changes geändert geänderte modifiés modificados"
-        ),
-        Relation.RENAMED: "renamed moved",
-    }
-)
 _FIELD_RELATIONS = {"files_created": Relation.CREATED, "files_modified": Relation.CHANGED}
 _FIELD_GATES = {
     "suggested_next_steps": "it is a next step",
@@ -186,7 +175,7 @@ def _fences(text: str) -> Iterator[Span]:
 
 def walk(text: str, heading: str = "") -> Iterator[Statement]:
     """The statements of a text, line by line: sentences, items, rows; no code."""
-    relation, is_list = _announced(heading)
+    relation, is_list = announced(heading)
     context = _Context(heading=heading, reason=heading_reason(heading), relation=relation, is_list=is_list)
     fence = ""
     block: tuple[int, int] | None = None
@@ -224,7 +213,7 @@ def _kind_of(line: str, bare: str) -> str:  # noqa: PLR0911 (one way out for eac
         return "row"
     if _ITEM.match(line):
         return "item"
-    if _is_label(bare) or (bare[0] == "<" and bare[-1] == ">" and " " not in bare):
+    if _is_label(bare) or (bare[0] == "<" and bare[-1] == ">" and len(bare) < 90):
         return "label"
     return "text"
 
@@ -240,11 +229,11 @@ def _is_label(bare: str) -> bool:
 def _other_line(text: str, first: int, last: int, kind: str, context: _Context) -> Iterator[Statement]:
     line = text[first:last].strip()
     if kind == "heading":
-        relation, is_list = _announced(line)
+        relation, is_list = announced(line)
         reason = None if relation is Relation.UNTOUCHED else heading_reason(line)
         context.__init__(heading=line, reason=reason, relation=relation, is_list=is_list)  # type: ignore[misc]
     elif kind == "label":
-        _announce(context, line.strip("<>*_ :"))
+        _announce(context, _TAG.sub("", line).strip("<>*_ :") or line.strip("<>*_ :"))
     elif kind == "blank":
         context.header = []
     elif kind == "quote":
@@ -258,62 +247,10 @@ def _other_line(text: str, first: int, last: int, kind: str, context: _Context) 
 
 def _announce(context: _Context, label: str) -> None:
     context.label = label
-    context.label_relation, context.label_is_list = _announced(label)
+    context.label_relation, context.label_is_list = announced(label)
     is_kept = context.label_relation is Relation.UNTOUCHED
     context.label_reason = None if is_kept else heading_reason(label)
     context.parents = []
-
-
-def _announced(line: str) -> tuple[Relation | None, bool]:
-    """What a heading says of the things below it, and whether they are files."""
-    words = [
-        word.strip("#*_:()[]\u2014-.,/").lower() for word in line.replace("/", " ").replace("_", " ").split()
-    ]
-    words = [word for word in words if word]
-    if not words or len(words) > 6:
-        return None, False
-    if _says_untouched(words):
-        return Relation.UNTOUCHED, True
-    found = [each for each in map(_heading_relation, words) if each is not None]
-    about_files = any(word in _FILE_NOUNS for word in words)
-    if not found:
-        return (Relation.CHANGED, True) if about_files and len(words) == 1 else (None, False)
-    relation = Relation.CHANGED if len(set(found)) > 1 else found[0]
-    if about_files:
-        return relation, True
-    is_short = len(words) <= 2 or all(word in _HEADING_GLUE or _heading_relation(word) for word in words)
-    return (relation, False) if is_short else (None, False)
-
-
-_HEADING_GLUE = word_set(
-    "here is what i we was were got have has been are the following in this pr commit step by me"
-)
-
-
-def _heading_relation(word: str) -> Relation | None:
-    """What a word of a heading says of the things below it."""
-    if word in _HEADING_WORDS:
-        return _HEADING_WORDS[word]
-    if STATES.get(word) == "removed":
-        return Relation.REMOVED
-    strong = [verb for verb in VERBS.get(word, ()) if verb.form is Form.PAST and verb.sense.strong]
-    found = next((verb.sense.relation for verb in strong if not verb.particles), None)
-    if found is Relation.ADDED:
-        return Relation.CREATED
-    return (
-        found if found in (Relation.CREATED, Relation.REMOVED, Relation.CHANGED, Relation.RENAMED) else None
-    )
-
-
-def _says_untouched(words: list[str]) -> bool:
-    """True for `Unchanged`, `Not touched`, `No changes`, `Left as is`."""
-    denied = any(word in ("not", "no", "un") for word in words)
-    said = any(STATES.get(word) == "untouched" for word in words)
-    changed = any(
-        _heading_relation(word) is Relation.CHANGED or word in ("touched", "changes") for word in words
-    )
-    kept = bool({"left", "kept"} & set(words)) and bool({"as", "alone", "untouched"} & set(words))
-    return len(words) <= 5 and (said or kept or (denied and changed))
 
 
 def _paragraph(text: str, block: tuple[int, int], context: _Context) -> Iterator[Statement]:
@@ -340,13 +277,14 @@ def _paragraph(text: str, block: tuple[int, int], context: _Context) -> Iterator
     for first, last in _sentences(text, start, end):
         span = _trimmed(text, first, last)
         words = text[span.start : span.end]
+        listed = bool(item) or (first == start and not words.strip("`").count(" "))
         if 0 < len(words) <= _LONGEST:
             struck = "it is struck out" if "~~" in words else None
             yield Statement(
                 text=words,
                 span=span,
-                relation=relation if item else None,
-                is_list=bool(item) and is_list,
+                relation=relation if listed else None,
+                is_list=listed and is_list,
                 places=places,
                 follows=first > start,
                 not_claim=reason or struck,
@@ -376,7 +314,7 @@ def _row(text: str, first: int, last: int, context: _Context) -> Iterator[Statem
     if not inner or len(inner) > _LONGEST:
         return
     at = text.find(inner, first, last)
-    is_files = any(word in _FILE_NOUNS or word == "path" for cell in context.header for word in cell.split())
+    is_files = any(word in FILE_NOUNS or word == "path" for cell in context.header for word in cell.split())
     relation = context.label_relation or context.relation
     reason = context.label_reason or context.reason
     if any(cell.strip("*_` ").lower() in OPEN_WORDS for cell in cells):

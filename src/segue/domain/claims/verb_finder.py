@@ -46,6 +46,36 @@ def token_is_noun(before: str, after: str, *, is_start: bool, low: str) -> bool:
     return low in _ALIKE and not is_start and before.isalpha() and after not in ("to", "from", "into", "in")
 
 
+DONE = Sense(Relation.CHANGED, False, "do")
+"""What any verb says that is not known: something was done."""
+_SEEN = word_set(
+    "read looked inspected reviewed checked verified confirmed examined studied traced investigated analysed "
+    "analyzed found discovered noticed saw seen compared followed understood consulted considered used "
+    "reused "
+    "relied based mirrored matched tested reproduced debugged profiled measured benchmarked searched grepped "
+    "described explained noted mentioned discussed decided chose chosen kept left skipped ignored omitted "
+    "postponed deferred avoided forgot planned wanted needed required expected assumed thought believed "
+    "learned learnt determined identified diagnosed located observed opened browsed skimmed scanned audited "
+    "evaluated assessed explored tried attempted started began stopped failed passed succeeded ended "
+    "returned "
+    "exited finished completed asked told said reported claimed suggested recommended proposed agreed met "
+    "waited watched listed printed showed shown displayed cited quoted referenced referred inherited called "
+    "copied borrowed mimicked respected honoured honored preferred stayed remained happened occurred "
+    "appeared "
+    "depended caused triggered broke affected involved related limited located placed-in named supposed "
+    "blocked rejected reverted undone committed pushed merged deployed released opened closed did had "
+    "was were "
+    "got been went came made gone done"
+)
+"""Verbs in the past that change nothing, or of which other rules tell."""
+_IRREGULAR_PAST = word_set("gave took grew sped dealt brought laid dug swept fed bent shook drew froze wove")
+
+
+def _is_past(low: str) -> bool:
+    is_form = (low.endswith("ed") and len(low) > 4 and low.isalpha()) or low in _IRREGULAR_PAST
+    return is_form and low not in _SEEN and low not in VERBS and low not in STATES
+
+
 class FoundVerb(NamedTuple):
     """A verb in a segment."""
 
@@ -111,7 +141,7 @@ class Segment:
     def _all_verbs(self) -> Iterator[FoundVerb]:
         k = 0
         while k < len(self.segment):
-            found = self._verb_at(k) or self._noun_at(k) or self._state_at(k)
+            found = self._verb_at(k) or self._noun_at(k) or self._state_at(k) or self._other_verb(k)
             if found is None:
                 k += 1
                 continue
@@ -130,6 +160,18 @@ class Segment:
             passive = self._is_passive(k, verb.form)
             return FoundVerb(k, positions, verb.sense, verb.form, passive)
         return None
+
+    def _other_verb(self, k: int) -> FoundVerb | None:
+        """Any other verb in the past: something was done to what it is said of, whatever it was."""
+        token = self.token(k)
+        if token is None or token.kind is not Kind.WORD or not _is_past(token.low):
+            return None
+        prev = self.back(k)
+        if self.is_entity(prev) and any(self.low(n) in BE for n in range(prev + 1, k)):
+            return FoundVerb(k, (k,), DONE, Form.PAST, True)
+        is_agent = self.is_start(prev) and (prev >= 0 or k == 0 or self.low(k - 1) in ADVERBS)
+        things = any(self.is_entity(n) for n in range(k + 1, len(self.segment)))
+        return FoundVerb(k, (k,), DONE, Form.PAST, False) if is_agent and things else None
 
     def _particles(self, k: int, particles: tuple[str, ...]) -> tuple[int, ...] | None:
         if not particles:
@@ -186,9 +228,10 @@ class Segment:
 
     def _makes_change(self, k: int) -> bool:
         """True for "made no changes to": the noun tells."""
-        return any(
+        ahead = any(
             self.low(n) in NOUNS and self.low(n + 1) in ("to", "in", "of", "on") for n in range(k + 1, k + 5)
         )
+        return ahead or NOUNS.get(self.low(self.back(k))) is Relation.CHANGED
 
     def _is_having(self, k: int, lemma: str) -> bool:
         ahead = k + 1
@@ -235,6 +278,14 @@ class Segment:
         after = self.low(k + 1)
         return k + 1 >= len(self.segment) or after in PREPOSITIONS or after in LINKS or after in (",", ".")
 
+    def _made_behind(self, k: int) -> tuple[int, ...]:
+        """The `were made` of "adjustments were made to X"."""
+        ahead = tuple(
+            n for n in range(k + 1, k + 5) if self.low(n) in BE or self.low(n) in ("have", "has", "made")
+        )
+        is_made = bool(ahead) and ahead[-1] == k + len(ahead) and self.low(ahead[-1]) == "made"
+        return ahead if is_made else ()
+
     def _noun_at(self, k: int) -> FoundVerb | None:
         """`removal of X`, `no changes to X`."""
         relation = NOUNS.get(self.low(k))
@@ -250,6 +301,8 @@ class Segment:
                 Form.PAST,
                 any(self.is_entity(n) for n in range(k)),
             )
+        if relation is Relation.CHANGED and (made := self._made_behind(k)):
+            return FoundVerb(k, (k, *made), Sense(relation, True, "noun"), Form.PAST, False)
         if (
             relation is None
             or self.low(k - 1) == "in"

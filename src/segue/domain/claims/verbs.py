@@ -50,7 +50,8 @@ _SENSES: tuple[tuple[Relation, bool, str], ...] = (
         Relation.CREATED,
         True,
         """
-        add create introduce scaffold generate bootstrap establish author spin_up stand_up set_up stub_out
+        add create introduce come_up_with scaffold generate bootstrap establish author spin_up stand_up
+        set_up stub_out
         """,
     ),
     (
@@ -108,7 +109,8 @@ _SENSES: tuple[tuple[Relation, bool, str], ...] = (
         """
         simplify modernize modernise streamline generalize generalise tidy tidy_up beef_up fix improve
         ensure handle support make allow avoid prevent address resolve optimise optimize enable disable
-        clarify harden tighten wire wire_up hook_up hook connect plug teach guard validate speed_up repair
+        clarify take_care_of iron_out sort_out see_to attend_to harden tighten wire wire_up hook_up
+        hook connect plug teach guard validate speed_up repair
         correct polish enhance refine integrate configure normalise normalize strengthen loosen relax
         deprecate mark apply adopt debug deal_with clean clean_up format inline split merge consolidate
         unify wrap decorate cache isolate reuse combine flip toggle sort decouple dedupe deduplicate
@@ -134,12 +136,12 @@ _SENSES: tuple[tuple[Relation, bool, str], ...] = (
         have contain hold carry receive feature offer live reside exist sit get list depend
         """,
     ),
-    (Relation.RAN, True, "run rerun re-run execute invoke launch exercise kick_off"),
+    (Relation.RAN, True, "run rerun re-run execute invoke launch exercise kick_off fire_off"),
     (Relation.UNTOUCHED, True, "leave keep stay remain left-alone"),
 )
 VAGUE = word_set(
     "ensure allow avoid prevent enable disable support validate prepare finish complete finalize "
-    "finalise sync align point mark adopt link expose restore stabilize stabilise"
+    "finalise sync align point mark adopt link expose restore stabilize stabilise behave"
 )
 """Soft verbs that do not even say that the file of which they tell has changed."""
 _IRREGULAR = {
@@ -152,6 +154,7 @@ _IRREGULAR = {
             "build=built",
             "rebuild=rebuilt",
             "put=put",
+            "see=saw,seen",
             "set=set",
             "get=got,gotten",
             "make=made",
@@ -236,7 +239,6 @@ def _table() -> dict[str, tuple[Verb, ...]]:
 
 VERBS = _table()
 """Word -> its readings as a verb, those with most particles first."""
-LEMMAS = frozenset(lemma for _, _, lemmas in _SENSES for lemma in lemmas.split())
 NOUNS: dict[str, Relation] = by_word(
     {
         Relation.CREATED: "addition creation introduction",
