@@ -231,11 +231,11 @@ async def test_if_the_records_cannot_be_written_nothing_is_started(tmp_path: Pat
     async with in_session(tmp_path, repository, {"helper": agent()}, backend) as (segue, session_id):
 
         async def breaking(text: str) -> str:
-            _rename_table(tmp_path, "handoffs", "gone")
+            await asyncio.to_thread(_rename_table, tmp_path, "handoffs", "gone")
             return text
 
         why = failed(await segue.sessions.hand_off(session_id, reason="shift_end", edit=breaking))
-        _rename_table(tmp_path, "gone", "handoffs")
+        await asyncio.to_thread(_rename_table, tmp_path, "gone", "handoffs")
         assert "no such table: handoffs" in why
         assert list((tmp_path / "data" / "personas").rglob("handoffs")), "the document had its turn"
         assert not any(GIVEN in text for text in backend.received["helper"])

@@ -141,8 +141,8 @@ async def test_who_is_cancelled_stops_the_agent_and_nothing_else(
     async with build_test_segue(tmp_path, backend) as segue:
         session_id = await talked(segue)
         saying = asyncio.create_task(segue.sessions.say(session_id, "slow"))
-        waiting = asyncio.create_task(segue.sessions.say(session_id, "Later."))
         await until(lambda: "slow" in backend.received["helper"])
+        waiting = asyncio.create_task(segue.sessions.say(session_id, "Later."))
         saying.cancel()
         with pytest.raises(asyncio.CancelledError):
             await saying
