@@ -1,6 +1,6 @@
 """How many false statements about real changes the ledger finds, and what it says of true ones.
 
-    python bench/lies.py [--half seen|held_out] [--most 40] [--seed N] [--show N] [--debug] [--json]
+    python bench/lies.py [--half NAME] [--most 40] [--seed N] [--show N] [--debug] [--json]
 
 Every step is the shape of a real commit of a public repository, rebuilt in git with made-up bodies; its
 evidence is collected as in a run. What is true of it is decided when it is made, never by the code under
@@ -19,15 +19,17 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from open_world.awkward_held_out import HALF as AWKWARD
-from open_world.awkward_held_out import awkward_worlds
+from open_world import awkward_blind, awkward_held_out
 from open_world.case import Case
 from open_world.cases import cases_of, checked_cases_of
 from open_world.facts import load_commits
 from open_world.judging import Judged, build_repository, judge, step_of
-from open_world.statements import HALVES, Speaker, Statement
+from open_world.statements import BLIND, HALVES, Speaker, Statement
 from open_world.tables import figures_of, print_tables, unmet_floors
 from open_world.worlds import World, checked_worlds, make_world
+
+AWKWARD = {each.HALF: each.REPOSITORIES for each in (awkward_held_out, awkward_blind)}
+"""Half -> its repositories. What is blind is not among "both": nobody looks at it while the judge changes."""
 
 
 def statements_of(worlds: list[World], half: str, seed: int, most: int) -> list[tuple[World, Statement]]:
@@ -58,15 +60,20 @@ def run(half: str, seed: int, most: int, worlds_of: int | None = None) -> list[J
     if worlds_of is not None:
         commits = random.Random(seed).sample(commits, k=min(worlds_of, len(commits)))
     worlds = [make_world(commit, seed) for commit in commits]
-    worlds += checked_worlds() if half != AWKWARD else []
+    worlds += checked_worlds() if half not in AWKWARD else []
     generated = len(worlds)
     with tempfile.TemporaryDirectory(prefix="segue-lies-") as name:
         folder = Path(name).resolve()
-        awkward = awkward_worlds() if half in ("both", AWKWARD) and worlds_of is None else []
+        by_hand = awkward_held_out.HALF if half == "both" else half
+        awkward = (
+            awkward_held_out.awkward_worlds(AWKWARD[by_hand], by_hand)
+            if by_hand in AWKWARD and worlds_of is None
+            else []
+        )
         worlds += [world for world, _ in awkward]
         build_repository(folder, worlds)
         by_world: dict[int, list[Statement]] = defaultdict(list)
-        for each in HALVES if half == "both" else (half,) if half in HALVES else ():
+        for each in HALVES if half == "both" else (half,) if half not in AWKWARD else ():
             for world, statement in statements_of(worlds[:generated], each, seed, most):
                 by_world[id(world)].append(statement)
         for world, statements in awkward:
@@ -82,7 +89,9 @@ def run(half: str, seed: int, most: int, worlds_of: int | None = None) -> list[J
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--half", choices=[*HALVES, AWKWARD, "both"], default="both", help="which phrasings")
+    parser.add_argument(
+        "--half", choices=[*HALVES, BLIND, *AWKWARD, "both"], default="both", help="which phrasings"
+    )
     parser.add_argument("--seed", type=int, default=1, help="which statements are made")
     parser.add_argument(
         "--most", type=int, default=40, help="true statements of a kind; false ones twice as many"

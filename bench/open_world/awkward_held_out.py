@@ -23,6 +23,10 @@ class Said:
     false_words: tuple[str, ...] = ()
 
 
+Repository = tuple[dict[str, str], dict[str, str], list[Run], list[Said]]
+"""Its files before and after, what was run, and what is said of it."""
+
+
 def yes(text: str) -> Said:
     """A true statement that can be checked whole."""
     return Said(text=text, truth=True)
@@ -394,7 +398,7 @@ LIB = [
     no("Two new tests in tests/test_core.py cover `load`.", "Two"),
 ]
 
-REPOSITORIES = (
+REPOSITORIES: tuple[Repository, ...] = (
     (SHOP_BEFORE, SHOP_AFTER, SHOP_RUNS, SHOP),
     (WEB_BEFORE, WEB_AFTER, WEB_RUNS, WEB),
     (STORE_BEFORE, STORE_AFTER, STORE_RUNS, STORE),
@@ -403,8 +407,8 @@ REPOSITORIES = (
 )
 
 
-def awkward_worlds() -> list[tuple[World, list[Statement]]]:
-    """The five repositories, each with what is said of it."""
+def awkward_worlds(repositories: tuple[Repository, ...], half: str) -> list[tuple[World, list[Statement]]]:
+    """The repositories, each with what is said of it."""
     return [
         (
             World(
@@ -413,20 +417,20 @@ def awkward_worlds() -> list[tuple[World, list[Statement]]]:
                 after=after,
                 runs=runs,
             ),
-            [_statement(each) for each in said],
+            [_statement(each, half) for each in said],
         )
-        for number, (before, after, runs, said) in enumerate(REPOSITORIES)
+        for number, (before, after, runs, said) in enumerate(repositories)
     ]
 
 
-def _statement(said: Said) -> Statement:
+def _statement(said: Said, half: str) -> Statement:
     false = () if said.truth else said.false_words or (ACT,)
     case = Case(
         kind="awkward", truth=said.truth, slots={}, variant="" if said.truth else "awkward", false=false
     )
     return Statement(
         case=case,
-        half=HALF,
+        half=half,
         text=said.text,
         has_aside=said.has_aside,
         false_words=said.false_words,

@@ -12,7 +12,7 @@ from pathlib import Path
 from open_world.case import ACT, Case
 from open_world.worlds import World
 
-HALVES = ("seen", "held_out", "fresh")
+HALVES, BLIND = ("seen", "held_out", "fresh"), "blind"
 _SLOT = re.compile(r"\{(\w+)(?::([\w ]+))?\}")
 _COUNTED = [
     "no",
