@@ -106,7 +106,7 @@ FILES: list[tuple[str, str, str, str]] = [
     ("modified", "src/a.py", "confirmed", "src/a.py changed (+2 -1)"),
     ("modified", "src/new.py", "confirmed", "src/new.py was added (+20 -0)"),
     ("modified", "src/moved.py", "confirmed", "src/moved.py was renamed from src/old.py"),
-    ("modified", "src/old.py", "confirmed", "src/old.py was renamed to src/moved.py"),
+    ("modified", "src/old.py", "partly", "src/old.py was renamed to src/moved.py"),
     ("modified", "x.ts", "confirmed", "1 of 2 files"),
     ("modified", "src/", "confirmed", "files that src/ means"),
     ("modified", "README.md", "refuted", "README.md did not change"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from segue.domain.claims.ledger import Pointer, PointerKind, Statement
@@ -34,6 +34,8 @@ class Atom:
     """The tokens that it stands for."""
     evidence: tuple[Pointer, ...] = ()
     """Where to look."""
+    is_absence: bool = False
+    """True if it is false because the thing itself is nowhere, whatever is said of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,6 +79,11 @@ def by_words(reason: str, covers: Iterable[int] = (), *evidence: Pointer) -> Ato
 def contradicts(reason: str, covers: Iterable[int] = (), *evidence: Pointer) -> Atom:
     """It is false."""
     return Atom(status=Status.CONTRADICTS, reason=reason, covers=frozenset(covers), evidence=evidence)
+
+
+def nowhere(reason: str, *evidence: Pointer) -> Atom:
+    """It is false, as the thing of which it speaks exists nowhere."""
+    return replace(contradicts(reason, (), *evidence), is_absence=True)
 
 
 def unknown(reason: str) -> Atom:

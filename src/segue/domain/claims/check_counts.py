@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds
+from segue.domain.claims.atoms import Atom, Case, Status, by_words, contradicts, holds, unknown
 from segue.domain.claims.check_definitions import Place
 from segue.domain.claims.lexicon import ABOUT, COUNT_NOUNS, GRAMMAR, PREPOSITIONS
 from segue.domain.claims.linking import World, is_code_path, is_test_path
@@ -41,6 +41,8 @@ class Counted:
     is_total: bool
     """True for the 14 of "of 14 tests 12 passed"."""
     between: tuple[int, ...]
+    exact: tuple[int, ...] = ()
+    """The `exactly` before it: no generous way to count proves that."""
 
 
 def counted_in(tokens: list[Token], first: int = 0, last: int | None = None) -> list[Counted]:
@@ -74,6 +76,7 @@ def counted_in(tokens: list[Token], first: int = 0, last: int | None = None) -> 
                 is_rough=rough,
                 is_total=_is_total(tokens, at),
                 between=between,
+                exact=(at - 1,) if before in ("exactly", "precisely") else (),
             )
         )
     return found
@@ -148,11 +151,15 @@ def check_counts(case: Case, clause: Clause) -> list[Atom]:
         is_later = is_later or (
             case.tokens[each.at].low == "one" and each.what == "files" and len(paths) == 1
         )
+        is_later = is_later or (each.value == 0 and each.noun > each.at + 1 and not each.between)
         if each.what in _RUN_NOUNS or is_later:
             continue
         readings = _readings(case, _as_addition(case, clause, each), each)
         if readings is not None:
             atom = _judge(clause, each, readings)
+            is_soft = clause.relation is Relation.CHANGED and not clause.strong and each.what != "files"
+            if atom.status is Status.CONTRADICTS and is_soft:
+                atom = unknown(atom.reason)
             titles = [n for n, token in enumerate(case.tokens) if token.low in _TITLES]
             found.append(replace(atom, covers=atom.covers | set(titles)) if atom.covers else atom)
     return found
@@ -178,7 +185,7 @@ def _as_places(case: Case, clause: Clause) -> tuple[Item, ...]:
 
 def _judge(clause: Clause, each: Counted, readings: _Readings) -> Atom:
     narrow, wide, places, what = readings
-    covers = (each.at, each.noun, *each.between, *places, *clause.verb)
+    covers = (each.at, each.noun, *each.between, *each.exact, *places, *clause.verb)
     told = f"{narrow[0]} {what}"
     if narrow[0] == 1:
         told = (
@@ -204,6 +211,8 @@ def _readings(case: Case, clause: Clause, each: Counted) -> _Readings | None:  #
     objects = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH and not place]
     if objects and each.what == "lines":
         place = Place(case, objects)
+    if each.what not in ("files", "commits") and not place.paths and _names_a_file(case, clause):
+        return None
     changes = {p: c for p, c in world.evidence.changes.items() if not place.paths or p in place.paths}
     match each.what:
         case "files":
@@ -219,6 +228,12 @@ def _readings(case: Case, clause: Clause, each: Counted) -> _Readings | None:  #
             return _definitions(case, clause, each, place)
         case _:
             return None
+
+
+def _names_a_file(case: Case, clause: Clause) -> bool:
+    """True if a file is named, but not as the place of the clause: it may be the one that is meant."""
+    known = {item.at for item in clause.items}
+    return any(t.kind is Kind.PATH and t.certain and n not in known for n, t in enumerate(case.tokens))
 
 
 def _files(

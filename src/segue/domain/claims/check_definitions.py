@@ -13,6 +13,7 @@ from segue.domain.claims.atoms import (
     holds,
     in_diff,
     in_tree,
+    nowhere,
     unknown,
 )
 from segue.domain.claims.lexicon import KIND_NOUNS
@@ -121,10 +122,11 @@ def _only_linked(world: World, token: Token) -> Atom:
     if (
         token.certain
         and token.kind is Kind.NAME
+        and (token.is_code or not token.text.startswith("-"))
         and world.is_nowhere(token.text)
         and not world.is_in_lines(token.text, added=False)
     ):
-        return contradicts(f"`{token.text}` is in no file", (), in_tree())
+        return nowhere(f"`{token.text}` is in no file", in_tree())
     return unknown(f"`{token.text}` describes something else")
 
 
@@ -190,7 +192,7 @@ def _added_by_words(case: Case, item: Item, place: Place) -> Atom:  # noqa: PLR0
     if token.kind is not Kind.NAME or not token.certain or len(core_of(name)) < 3:
         return unknown(f"no added line has `{name}`")
     if world.is_nowhere(name):
-        return contradicts(f"`{name}` is in no file after the step", (), in_tree())
+        return nowhere(f"`{name}` is in no file after the step", in_tree())
     return contradicts(f"no added line has `{name}`", (), in_tree(min(place.paths) if place.paths else None))
 
 
@@ -331,7 +333,7 @@ def _unchanged(case: Case, clause: Clause, item: Item, place: Place) -> Atom:  #
         and not world.is_in_lines(name, added=False)
         and not world.places(name, before=True)
     ):
-        return contradicts(f"`{name}` is in no file", (), in_tree())
+        return nowhere(f"`{name}` is in no file", in_tree())
     if not clause.strong or not world.knows_absence():
         return unknown(f"no changed line has `{name}`")
     places = world.places(name)

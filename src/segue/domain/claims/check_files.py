@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from segue.domain.claims.atoms import (
     Atom,
@@ -15,6 +16,7 @@ from segue.domain.claims.atoms import (
     holds,
     in_diff,
     in_tree,
+    nowhere,
     unknown,
 )
 from segue.domain.claims.linking import World, core_of
@@ -63,7 +65,7 @@ def _absent(world: World, relation: Relation, match: Match) -> Atom:
         return unknown(f"{name} is neither in the repository before the step nor after it")
     if not world.is_whole:
         return unknown(f"the record of the repository is cut, and {name} is not in what is left")
-    return contradicts(f"there is no {name}", (), in_tree(name))
+    return nowhere(f"there is no {name}", in_tree(name))
 
 
 _REMOVERS = word_set(
@@ -104,7 +106,7 @@ def _changed(world: World, path: str) -> Atom:  # noqa: PLR0911 (one way out for
     change = world.change(path)
     if change is None:
         if path in world.renamed:
-            return holds(f"{path} was renamed to {world.renamed[path]}", (), in_diff(world.renamed[path]))
+            return by_words(f"{path} was renamed to {world.renamed[path]}", (), in_diff(world.renamed[path]))
         if why := world.why_unseen(path):
             return unknown(f"git cannot tell: {why}")
         if not world.is_whole:
@@ -258,12 +260,12 @@ def _target(world: World, old_text: str, new_text: str) -> str:
 
 _HAPPENS = (Relation.CHANGED, Relation.ADDED)
 """That a file changed proves these, but not that something was created there, or removed."""
-_DEEDS = (Relation.CHANGED, Relation.ADDED, Relation.CREATED, Relation.REMOVED)
+_DEEDS = (Relation.ADDED, Relation.CREATED, Relation.REMOVED)
 
 
 def cover(atom: Atom, covers: Iterable[int]) -> Atom:
     """The same atom, standing for these tokens."""
-    return Atom(status=atom.status, reason=atom.reason, covers=frozenset(covers), evidence=atom.evidence)
+    return replace(atom, covers=frozenset(covers))
 
 
 _KEEPS = word_set(
@@ -285,19 +287,24 @@ def place_atoms(case: Case, clause: Clause, done: frozenset[int]) -> list[Atom]:
     found: list[Atom] = []
     things = [case.tokens[item.at] for item in clause.of(Role.OBJECT) if item.at in done]
     names = [token for token in things if token.kind is Kind.NAME]
+    values = [case.tokens[i.at] for i in clause.of(Role.TARGET, Role.WITH)]
+    values = [
+        t for t in values if t.kind in (Kind.VERSION, Kind.NUMBER) and clause.relation is Relation.VALUE
+    ]
     for item in clause.of(Role.PLACE, Role.TARGET, Role.SOURCE):
         token = case.tokens[item.at]
         if token.kind is not Kind.PATH or item.at in done:
             continue
-        atom = check_path(case.world, token.text, Relation.CHANGED)
+        is_there = clause.relation is Relation.HAS and not clause.is_new
+        atom = check_path(case.world, token.text, Relation.HAS if is_there else Relation.CHANGED)
         if atom.reason.endswith("was deleted") and not says_kept(clause):
             atom = unknown(atom.reason)
-        refutes = clause.lemma not in VAGUE or atom.reason.startswith("there is no")
+        refutes = clause.lemma not in VAGUE or atom.is_absence
         if atom.status is Status.CONTRADICTS and not (refutes and token.certain):
             atom = unknown(atom.reason)
         verb = clause.verb if clause.strong and clause.relation in _HAPPENS else ()
-        if names and atom.status is Status.HOLDS:
-            found.append(_names_in(case, clause, item, names, atom))
+        if atom.status is Status.HOLDS and (names or values or clause.relation not in _HAPPENS):
+            found.append(_names_in(case, clause, item, names or values, atom))
         else:
             found.append(cover(atom, (item.at, *verb)))
     return found
@@ -308,7 +315,7 @@ def _names_in(case: Case, clause: Clause, place: Item, names: list[Token], chang
     world = case.world
     paths = world.find_path(case.tokens[place.at].text).paths
     is_added = clause.relation is not Relation.REMOVED
-    if clause.relation is Relation.CHANGED or clause.relation not in _DEEDS or not world.are_lines_whole:
+    if clause.relation not in (*_DEEDS, Relation.VALUE) or not world.are_lines_whole:
         return by_words(changed.reason, (), *changed.evidence)
     for name in names:
         core = core_of(name.text)

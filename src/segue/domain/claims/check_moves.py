@@ -161,16 +161,11 @@ def _replaced_definition(case: Case, clause: Clause, old: Item, new: Item, place
 
 def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: C901, PLR0911 (one way out for each finding)
     """`replaced A with B`, `switched from A to B`."""
-    old = [
-        i
-        for i in clause.of(Role.OBJECT, Role.SOURCE)
-        if case.tokens[i.at].kind in {*NAMES, Kind.PATH, Kind.VERSION, Kind.NUMBER}
-    ]
-    new = [
-        i
-        for i in clause.of(Role.TARGET)
-        if case.tokens[i.at].kind in {*NAMES, Kind.PATH, Kind.VERSION, Kind.NUMBER}
-    ]
+    things = {*NAMES, Kind.PATH, Kind.VERSION, Kind.NUMBER}
+    old = [i for i in clause.of(Role.OBJECT, Role.SOURCE) if case.tokens[i.at].kind in things]
+    new = [i for i in clause.of(Role.TARGET) if case.tokens[i.at].kind in things]
+    if len(old) > 1 and old[1].role is Role.SOURCE and case.tokens[old[1].at].kind is not Kind.PATH:
+        old = old[1:]  # "switched `total` from A to B" tells where
     if not old or not new:
         return check_value(case, clause) if new else []
     first, second = case.tokens[old[0].at], case.tokens[new[0].at]

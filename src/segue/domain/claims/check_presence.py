@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, unknown
+from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, nowhere, unknown
 from segue.domain.claims.check_definitions import NAMES, Place, dependency_atom, kind_words, shown_fate
 from segue.domain.claims.lexicon import NEGATIONS
 from segue.domain.claims.relations import Clause, Item, Role
@@ -56,7 +56,7 @@ def _has_by_words(
         )
     if token.certain and token.kind is Kind.NAME:
         if world.is_nowhere(token.text):
-            return contradicts(f"`{token.text}` is in no file after the step", (), in_tree())
+            return nowhere(f"`{token.text}` is in no file after the step", in_tree())
         if place.paths and all(world.is_in_file(token.text, path) is False for path in place.paths):
             return contradicts(f"`{token.text}` is not in {place.shown()}", (), in_tree(min(place.paths)))
         defined = [

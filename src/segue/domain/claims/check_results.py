@@ -151,10 +151,17 @@ def _is_result_number(case: Case, each: Counted) -> bool:
     return True
 
 
+def _has_labelled(case: Case, each: Counted) -> bool:
+    """True if a later number has its label before it, and the label tells nothing of this one."""
+    behind = range(max(each.noun, each.at) + 1, len(case.tokens))
+    numbers = [n for n in behind if case.tokens[n].kind is Kind.NUMBER]
+    return bool(numbers) and numbers[-1] not in {c.at for c in counted_in(case.tokens) if c.noun > c.at}
+
+
 def _what_follows(case: Case, lows: list[str], each: Counted) -> str:
     """What a number of tests is said to have done; another number before that says it of a part."""
     has_total = case.tokens[each.at].total is not None
-    if each.noun < each.at:  # "Passing tests: 12"
+    if each.noun < each.at or _has_labelled(case, each):  # "Passing tests: 12", "59 tests; passing: 54"
         return "passed" if any(low in FINE for low in lows[: each.at]) else "collected"
     for n in range(each.noun + 1, min(each.noun + 8, len(lows))):
         low = lows[n]
@@ -176,10 +183,11 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
         return unknown("it says how many are left out")
     command = case.tokens[commands_in(case)[0]].text if commands_in(case) else case.reading.statement.command
     runs = [run for run in known_test_runs(case.world.evidence, command) if run.passed is not None]
+    stop = next((n for n in range(each.at, len(lows)) if lows[n] in _STOPS), len(lows))
     ends = {
         n
         for n, low in enumerate(lows)
-        if n > each.at
+        if each.at < n < stop
         and (low in FINE or low in BAD or low in ("skipped", "collected"))
         and n - each.noun < 8
         and not (what == "collected" and low in FINE)
@@ -193,6 +201,7 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
     covers = [
         each.at,
         each.noun,
+        *each.exact,
         *ends,
         *glue,
         *[n for n in range(each.at, max(ends, default=each.noun)) if lows[n] in PLAIN],
@@ -226,6 +235,10 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
         if what == "passed"
         else holds(run.told(), covers, *pointers)
     )
+
+
+_STOPS = frozenset(";.") | {"\u2014", "\u2013", "--"}
+"""Behind these, another sentence begins."""
 
 
 def _number_without_run(case: Case, command: str | None) -> Atom:
@@ -322,7 +335,7 @@ def all_tests(case: Case) -> list[Atom]:
         for n in range(fine[-1] + 1, len(lows))
         if lows[n] in ("except", "besides", "only", "on", "if", "in", "with", "when", "locally")
     ]
-    whole = [n for n, low in enumerate(lows) if low in WHOLE]
+    whole = [n for n in range(fine[-1]) if lows[n] in WHOLE]
     command = case.tokens[commands_in(case)[0]].text if commands_in(case) else case.reading.statement.command
     runs = known_test_runs(case.world.evidence, command)
     covers = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from segue.domain.claims.atoms import Atom, Case, Status
-from segue.domain.claims.check_commands import clean_tools, exit_codes, ran, went_well
+from segue.domain.claims.check_commands import TESTS, clean_tools, exit_codes, ran, went_well
 from segue.domain.claims.check_results import all_tests, check_results, none_of
+from segue.domain.claims.lexicon import FINE
 
 _WHOLE = frozenset({"all", "every", "full", "entire", "whole", "everything"})
 
@@ -13,7 +14,12 @@ def check_runs(case: Case) -> list[Atom]:
     """What it says of exit codes, counts of tests, linters, and that something was run."""
     atoms = [*exit_codes(case), *went_well(case), *(none_of(case) or check_results(case))]
     covered = {at for atom in atoms for at in atom.covers}
-    whole = [n for n, token in enumerate(case.tokens) if token.low in _WHOLE and n not in covered]
+    lows = [token.low for token in case.tokens]
+    whole = [
+        n
+        for n, low in enumerate(lows)
+        if low in _WHOLE and n not in covered and (TESTS | FINE) & set(lows[n + 1 : n + 4])
+    ]
     if not atoms or (whole and all(atom.status is Status.HOLDS for atom in atoms)):
         atoms += all_tests(case)
     atoms += clean_tools(case)

@@ -289,12 +289,22 @@ def _path_untouched(case: Case, text: str, covers: Iterable[int], certain: bool)
     touched = [p for p in match.paths if p in world.evidence.changes and world.evidence.changes[p].is_certain]
     touched += [p for p in match.paths if p in world.renamed]
     is_clear = len(match.paths) == 1 or match.is_many
-    if touched and is_clear and certain:
+    if touched and is_clear and certain and not _is_told_move(case, touched[0]):
         shown = touched[0] if touched[0] in world.evidence.changes else world.renamed[touched[0]]
         return contradicts(world.describe(shown), (), in_diff(shown))
     if touched or match.unseen or not match.paths or not world.is_whole:
         return unknown(f"nothing shows that {text} is unchanged")
     return holds(f"{match.wanted} did not change", covers, in_tree(match.wanted))
+
+
+def _is_told_move(case: Case, path: str) -> bool:
+    """True if a file was only renamed, and both names are in the statement: its text is the same."""
+    now = case.world.renamed.get(path, path)
+    change = case.world.change(now)
+    if change is None or change.old_path is None or change.additions or change.deletions:
+        return False
+    named = {p for t in case.tokens if t.kind is Kind.PATH for p in case.world.find_path(t.text).paths}
+    return {now, change.old_path} <= named
 
 
 def _name_untouched(case: Case, clause: Clause, at: int, covers: tuple[int, ...]) -> Atom:

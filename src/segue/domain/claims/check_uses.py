@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_tree, unknown
 from segue.domain.claims.check_definitions import NAMES, Place
 from segue.domain.claims.lexicon import NEGATIONS, USES
-from segue.domain.claims.linking import is_doc_path
+from segue.domain.claims.linking import core_of, is_doc_path
 from segue.domain.claims.relations import Clause, Role
 from segue.domain.claims.tokens import Kind
 from segue.domain.claims.verbs import Relation
@@ -84,7 +84,9 @@ def _uses_left(case: Case, name: str, place: Place, covers: Iterable[int], certa
     world = case.world
     left = [p for p in world.places(name) if not place.paths or p.path in place.paths]
     in_code = [p for p in left if not is_doc_path(p.path)]
-    if in_code and certain:
+    if any(token.low.startswith("import") for token in case.tokens):
+        in_code = [p for p in in_code if "import" in world.line(p)]
+    if in_code and certain and len(core_of(name)) > 2:
         return contradicts(
             f"`{name}` is still in {in_code[0].path}, line {in_code[0].line}", (), in_tree(in_code[0].path)
         )

@@ -9,6 +9,7 @@ from segue.domain.claims.lexicon import NEGATIONS
 from segue.domain.claims.linking import core_of
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind
+from segue.domain.evidence.model import DependencyChange
 from segue.domain.handoff.reading.words import word_set
 
 _VALUES = frozenset({Kind.NUMBER, Kind.VERSION, Kind.SNIPPET, Kind.QUOTE, Kind.NAME})
@@ -53,9 +54,13 @@ def _renamed_or_set(case: Case, clause: Clause, key: Item, target: Item) -> Atom
     return unknown(f"the changed lines do not show that `{new.text}` took its place")
 
 
-def _is_dependency(case: Case, at: int) -> bool:
+def _dependencies(case: Case, at: int) -> list[DependencyChange]:
     name = case.tokens[at].text.casefold().replace("_", "-")
-    return any(d.name.casefold().replace("_", "-") == name for d in case.world.evidence.dependencies)
+    return [d for d in case.world.evidence.dependencies if d.name.casefold().replace("_", "-") == name]
+
+
+def _is_dependency(case: Case, at: int) -> bool:
+    return bool(_dependencies(case, at))
 
 
 def _has_value(line: str, value: str) -> bool:
@@ -80,12 +85,13 @@ def _valued(case: Case, clause: Clause, key: Item, target: Item, source: Item | 
     world = case.world
     name, value = case.tokens[key.at], case.tokens[target.at]
     place = Place(case, clause.of(Role.PLACE))
-    covers = [key.at, target.at, *clause.verb, *place.at]
+    covers = [key.at, target.at, *clause.verb]
     near = [
         n for n in (key.at - 1, key.at + 1) if 0 <= n < len(case.tokens) and case.tokens[n].low in _KEY_NOUNS
     ]
     covers += near
     if _is_dependency(case, key.at):
+        covers += place.with_(d.manifest for d in _dependencies(case, key.at))
         return _version(case, key, target, source, covers)
     core = core_of(name.text)
     files = world.files_with(name.text, added=True)
@@ -99,6 +105,7 @@ def _valued(case: Case, clause: Clause, key: Item, target: Item, source: Item | 
             if old and not any(_has_value(line, case.tokens[source.at].text) for line in old):
                 return contradicts(f"before, it was `{old[0].strip()[:60]}`", (), in_diff(fits[0][0]))
             covers += [source.at] if old else []
+        covers += place.with_(path for path, _ in fits)
         return holds(f"{fits[0][0]} has `{fits[0][1].strip()[:60]}`", covers, in_diff(fits[0][0]))
     if name.certain and lines and value.kind in (Kind.NUMBER, Kind.VERSION):
         assigned = [(path, line) for path, line in lines if _assigns(core, line)]
@@ -131,8 +138,8 @@ def _assigns(name: str, line: str) -> bool:
 
 
 def _version(case: Case, key: Item, target: Item, source: Item | None, covers: list[int]) -> Atom:
-    name, value = case.tokens[key.at].text.casefold().replace("_", "-"), case.tokens[target.at].text
-    found = [d for d in case.world.evidence.dependencies if d.name.casefold().replace("_", "-") == name]
+    value = case.tokens[target.at].text
+    found = _dependencies(case, key.at)
     for each in found:
         if each.after is not None and _same_version(value, each.after):
             if source is None:

@@ -16,6 +16,7 @@ from segue.domain.claims.lexicon import (
     USES,
     WORK_NOUNS,
 )
+from segue.domain.claims.meanings import meant
 from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
 from segue.domain.claims.segments import ARROWS, segments_of
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
@@ -53,7 +54,7 @@ class _Clauses:
     """Makes the clauses of one segment, from its verbs."""
 
     def __init__(self, tokens: Sequence[Token], segment: list[int], prefix: tuple[int, ...]) -> None:
-        words = Segment(tokens, segment, prefix)
+        words = self.words = Segment(tokens, segment, prefix)
         self.tokens = tokens
         self.segment = segment
         self.prefix = prefix
@@ -96,7 +97,7 @@ class _Clauses:
             self.low(n) in NEGATIONS or self.low(n) == "zero" for n in (*aux, *verb.verb, verb.at - 1)
         )
         negated = denied and not verb.sense.lemma.startswith("no longer")
-        if self.low(self.back(verb.at)) == "without":
+        if self.low(self.back(verb.at)) == "without" or self.low(verb.at + 1) == "neither":
             negated = True
         sense = self._presence(verb, subject)
         items: list[Item] = []
@@ -104,7 +105,7 @@ class _Clauses:
         foreign = False
         if verb.passive and self._is_habit(verb, aux, end):
             foreign = True
-        elif verb.passive or sense.lemma in ("remain", "stay"):
+        elif verb.passive or sense.lemma in ("remain", "stay") or self._changes_itself(verb, end):
             self._walk(subject, Role.OBJECT, items, words, sense)
         elif sense.relation is Relation.HAS or sense.lemma == "no longer uses":
             role = Role.OBJECT if sense.lemma in ("live", "reside", "sit", "exist") else Role.PLACE
@@ -122,7 +123,7 @@ class _Clauses:
         bare = not items and not [at for at in words if self.tokens[at].low not in GRAMMAR]
         role = Role.OBJECT if bare else Role.PLACE
         items += self._prefixed(items, role)
-        sense, items = self._meant(sense, subject, items, verb)
+        sense, items = meant(self.words, verb, sense, subject, items)
         if sense.lemma == "make" and any(NOUNS.get(self.tokens[at].low) is Relation.CHANGED for at in words):
             sense = Sense(Relation.CHANGED, True, "change")
             items = [
@@ -176,53 +177,10 @@ class _Clauses:
                 found.append(Item(at, Role.PLACE if names else role))
         return found
 
-    def _meant(
-        self, sense: Sense, subject: list[int], items: list[Item], verb: FoundVerb
-    ) -> tuple[Sense, list[Item]]:
-        """What a verb means with these things: "put `LIMIT` at 5" sets a value."""
-        kinds = {item.at: self.tokens[item.at].kind for item in items}
-        if sense.lemma == "cover" and any(self.low(n) in WORK_NOUNS for n in subject):
-            return Sense(Relation.CHANGED, False, "span"), items
-        if sense.lemma == "make" and items and all(kind is Kind.PATH for kind in kinds.values()):
-            last = [
-                self.token(n) for n in range(len(self.segment)) if self.low(n).isalpha() or self.is_entity(n)
-            ]
-            if last[-1] is not None and last[-1].kind is Kind.PATH and verb.form is Form.PAST:
-                return Sense(Relation.CREATED, True, "create"), items
-        if sense.relation is Relation.CHANGED and sense.strong and self._takes_in(items):
-            turned = {Role.WITH: Role.OBJECT, Role.OBJECT: Role.PLACE}
-            moved = [i._replace(role=turned.get(i.role, i.role)) for i in items]
-            return Sense(Relation.ADDED, True, sense.lemma), moved
-        if sense.relation is Relation.REMOVED and [i for i in items if i.role is Role.TOPIC]:
-            items = self._stripped_of(items, kinds)
-        values = [i for i in items if kinds[i.at] in (Kind.NUMBER, Kind.VERSION)]
-        named = any(kinds[i.at] is Kind.NAME and i.role is Role.OBJECT for i in items)
-        if sense.lemma == "put" and values and named:
-            moved = [i._replace(role=Role.TARGET) if i in values else i for i in items]
-            return Sense(Relation.VALUE, True, "set"), moved
-        return sense, items
-
-    def _stripped_of(self, items: list[Item], kinds: dict[int, Kind]) -> list[Item]:
-        """ "stripped a.py of `total`": the name went, not the file."""
-        names = [i for i in items if i.role is Role.TOPIC and kinds[i.at] is Kind.NAME]
-        of = bool(names) and any(
-            self.tokens[n].low == "of" for n in range(max(0, names[0].at - 3), names[0].at)
-        )
-        if not of or [kinds[i.at] for i in items if i.role is Role.OBJECT] != [Kind.PATH]:
-            return items
-        turned = {Role.TOPIC: Role.OBJECT, Role.OBJECT: Role.SOURCE}
-        return [i._replace(role=turned.get(i.role, i.role)) for i in items]
-
-    def _takes_in(self, items: list[Item]) -> bool:
-        """True for "extended a.py with `total`": the name came into the file."""
-        into = [self.tokens[i.at].kind for i in items if i.role is Role.OBJECT]
-        new = [i for i in items if i.role is Role.WITH and self.tokens[i.at].kind in (Kind.NAME, Kind.QUOTE)]
-        return into == [Kind.PATH] and bool(new) and not any(i.modifies for i in new)
-
     def _is_more(self, rest: list[int]) -> bool:
         """True for the `b.py` of "a.py was edited, and so was b.py"."""
         n = next((at for at in rest if self.low(at) not in LINKS and "," not in self.low(at)), rest[-1])
-        return n > rest[0] and self.is_entity(n)
+        return self.is_entity(n) and any(self.low(at) in LINKS for at in rest if at < n)
 
     def _lead_places(self, begin: int) -> list[Item]:
         """The place before a comma: "In calc.py, added ..."."""
@@ -231,6 +189,11 @@ class _Clauses:
         comma = next((n for n in range(begin) if "," in self.low(n)), 0)
         subject = next((n for n in range(comma) if self.low(n) in AGENT), comma)
         return [Item(self.segment[n], Role.PLACE) for n in range(subject) if self.is_entity(n)]
+
+    def _changes_itself(self, verb: FoundVerb, end: int) -> bool:
+        """True for "the body of `total` has changed": nobody is named who changed it."""
+        is_bare = not any(self.is_entity(n) or self.low(n).isalpha() for n in range(verb.at + 1, end))
+        return verb.sense.lemma == "change" and verb.form is Form.PAST and is_bare
 
     def _is_habit(self, verb: FoundVerb, aux: range, end: int) -> bool:
         """True for "files are written by one function": it tells what always happens."""
@@ -358,8 +321,18 @@ class _Clauses:
             return is_path and low not in _FILE_WORDS
         return low not in VERBS and low not in STATES and low not in AGENT
 
+    def _with_changes(self, found: list[Clause]) -> list[Clause]:
+        """ "a.py has no changes", "a.py has edits": what has them is what changed."""
+        has_changes = [c.relation for c in found] == [Relation.HAS, Relation.CHANGED] and not found[1].items
+        if not has_changes or found[1].verb[0] - found[0].verb[-1] > _NEAR:
+            return found
+        items = tuple(item._replace(role=Role.OBJECT) for item in found[0].items)
+        verb = (*found[0].verb, *found[1].verb)
+        return [replace(found[1], items=items, verb=verb, first=found[0].first)]
+
     def _shared(self, found: list[Clause]) -> list[Clause]:
         """Gives verbs without an object that of their neighbour: "renamed and moved `a`"."""
+        found = self._with_changes(found)
         for n in range(len(found) - 2, -1, -1):
             clause, nxt = found[n], found[n + 1]
             between = [self.tokens[at].low for at in range(max(clause.verb) + 1, min(nxt.verb))]

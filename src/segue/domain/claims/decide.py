@@ -14,14 +14,19 @@ from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.reading.words import word_set
 
 _FEW = 3
-_QUANTIFIERS = word_set("all only every both each none any whole entire full solely")
+_QUANTIFIERS = word_set("all only every both each none any whole entire full solely exactly precisely")
 
 
 def soften(
     clause: Clause, atom: Atom, tokens: Sequence[Token], taken_back: Collection[str], went: Collection[int]
 ) -> Atom:
-    """Lifts a refutation: what is said to have come went again later in the same text."""
-    if atom.status is not Status.CONTRADICTS or clause.relation not in _COMES:
+    """Lifts a refutation: a word denies it, or what came is said to have gone again later in the text."""
+    if atom.status is not Status.CONTRADICTS:
+        return atom
+    is_deed = clause.relation in _DEEDS and not (atom.is_absence and clause.relation is not Relation.HAS)
+    if is_deed and not clause.negated and _is_denied(clause, tokens):
+        return unknown(f"{atom.reason}, and the statement may deny that it did")
+    if clause.relation not in _COMES:
         return atom
     if clause.items and all(item.at in went for item in clause.items):
         return unknown(f"{atom.reason}, and the statement says that it went")
@@ -31,6 +36,18 @@ def soften(
 
 
 _COMES = (Relation.CREATED, Relation.ADDED, Relation.EXTRACTED, Relation.CHANGED)
+_DEEDS = (*_COMES, Relation.REMOVED, Relation.RENAMED, Relation.REPLACED, Relation.HAS)
+
+
+def _is_denied(clause: Clause, tokens: Sequence[Token]) -> bool:
+    """True if a word denies the deed that is not part of its verb: "a.py has no changes in it"."""
+    last = max((*clause.verb, *(item.at for item in clause.items)), default=clause.first) + 1
+    return any(
+        tokens[n].low in NEGATIONS
+        and n not in clause.verb
+        and not any(token.low in COUNT_NOUNS for token in tokens[n + 1 : n + 3])
+        for n in range(clause.first, min(last, clause.last, len(tokens) - 2) + 1)
+    )
 
 
 def decide(reading: Reading, atoms: Sequence[Atom]) -> Entry:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from segue.domain.claims.lexicon import DETERMINERS, GRAMMAR, KIND_NOUNS, NEGATIONS, PREPOSITIONS, USES
+from segue.domain.claims.lexicon import (
+    COUNT_NOUNS,
+    DETERMINERS,
+    GRAMMAR,
+    KIND_NOUNS,
+    NEGATIONS,
+    PREPOSITIONS,
+    USES,
+)
 from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verbs import Relation
@@ -25,7 +33,7 @@ _WHERE = word_set(
     "anyone "
     "somebody nobody nothing grep search today also longer anymore now before earlier previously yet "
     "like a few "
-    "fresh shiny brand new until prior either such will can be there's"
+    "fresh shiny brand new entirely until prior either such will can be there's"
 )
 _DIFFERENT = word_set("differ differs differed different differently")
 _SAME = word_set("same identical as-before kept-content")
@@ -163,12 +171,25 @@ _MOVING = word_set(
 _STAYING = word_set("copied copy same both like similar read compared uses used-in imports imported calls")
 
 
+def _is_counted(gist: _Gist) -> bool:
+    """True for "one test in a.py did not exist before", and where a value or a command is told of."""
+    counts = (n for n, t in enumerate(gist.tokens) if t.value)
+    return any(t.kind in (Kind.NUMBER, Kind.VERSION, Kind.COMMAND) for t in gist.tokens) or any(
+        not COUNT_NOUNS.keys().isdisjoint(gist.lows[n + 1 : n + 3]) for n in counts
+    )
+
+
+def _is_in_another(gist: _Gist, things: Sequence[int]) -> bool:
+    """True for "a.py lives at b.py now", which tells of a move."""
+    return any(gist.lows[n - 1] in ("at", "in", "under") for n in things[1:])
+
+
 def _absent_or_there(gist: _Gist) -> list[Clause]:  # noqa: PLR0911 (one way out for each finding)
     """ "You will not find X in a.py any more", "there is now a X", "X did not exist before"."""
     things = gist.names or gist.paths
     denied = [n for n in gist.at(NEGATIONS) if gist.lows[n] != "without"]
     there, away = gist.at(_THERE if denied else _THERE - _HOLDING), gist.at(_AWAY)
-    if any(t.kind in (Kind.NUMBER, Kind.VERSION, Kind.COMMAND) for t in gist.tokens):
+    if _is_counted(gist) or _is_in_another(gist, things):
         return []
     determined = [n for n in things if n and gist.lows[n - 1] in ("no", "zero")]
     if not things or not (there or away or determined):
@@ -226,8 +247,8 @@ def named_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Cl
     old = [n for n in things if gist.before(n) in _OLD or _is_new_name_of(gist, n)]
     if len(old) == 2:
         old = old[1:] if gist.lows[things[0] - 1 : things[0]] == ["was"] else []
-    if not old and not gist.at({"now", "called", "named", "became", "become", "becomes", "name", "to"}):
-        return []
+    if not old and not set(gist.lows[things[0] + 1 : things[1]]) & _LEADS_TO:
+        return []  # nothing tells which of them is the new name
     first = old[0] if old else things[0]
     second = next(n for n in things if n != first)
     items = [Item(first, Role.OBJECT), Item(second, Role.TARGET)]
@@ -235,6 +256,7 @@ def named_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Cl
     return [_made(gist, Relation.RENAMED, items, cues, lemma="rename" if old else "called")]
 
 
+_LEADS_TO = word_set("now called named became become becomes name to")
 _NAMED = word_set("name named called became become becomes turned turns known")
 _RENAMING = (Relation.RENAMED, Relation.HAS, Relation.CHANGED, Relation.CREATED, Relation.REPLACED)
 

@@ -103,6 +103,7 @@ def _command(tokens: list[Token], at: int) -> int:
         if (
             is_flag
             or (length == 1 and each.low in _SUBCOMMANDS and each.text[0].islower())
+            or (length == 1 and at + 2 < len(tokens) and tokens[at + 2].text.startswith("--"))
             or (length > 1 and each.kind is Kind.PATH and not each.is_code)
         ):
             length += 1
@@ -118,6 +119,7 @@ def _part_of(tokens: list[Token], at: int) -> int:
     """How far behind the 12 of `12 of 14` or `12 out of 14` the 14 is."""
     words = [each.low for each in tokens[at + 1 : at + 4]]
     for skip, between in (
+        (2, ["/"]),
         (2, ["of"]),
         (3, ["of", "the"]),
         (3, ["out", "of"]),

@@ -135,9 +135,7 @@ def _check(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way 
     atoms = _by_relation(case, clause)
     if clause.lemma in _UNTOLD:
         places = place_atoms(case, clause, covered(atoms))
-        return [
-            by_words(a.reason, (), *a.evidence) if a.status is Status.HOLDS else a for a in (*atoms, *places)
-        ]
+        return [_told_softly(clause, atom) for atom in (*atoms, *places)]
     atoms += check_counts(case, clause)
     atoms = _with_new(case, clause, _with_amounts(case, clause, atoms))
     return atoms + place_atoms(case, clause, covered(atoms))
@@ -152,6 +150,14 @@ def _still_there(case: Case, clause: Clause) -> list[Atom]:
 
 _UNTOLD = frozenset({"titled", "behave"})
 """What was done is not told: that the thing changed proves a part at most."""
+
+
+def _told_softly(clause: Clause, atom: Atom) -> Atom:
+    if atom.status is Status.CONTRADICTS and not atom.is_absence and clause.lemma == "behave":
+        return unknown(atom.reason)
+    return by_words(atom.reason, (), *atom.evidence) if atom.status is Status.HOLDS else atom
+
+
 _COMES = (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.EXTRACTED)
 
 
@@ -163,7 +169,9 @@ def _with_new(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
     return [cover(atom, (*atom.covers, *new)) if atom.status is Status.HOLDS else atom for atom in atoms]
 
 
-_AMOUNTS = word_set("some few several part parts bits bit lines line places little couple")
+_AMOUNTS = word_set(
+    "implementation body some few several part parts bits bit lines line places little couple"
+)
 
 
 def _with_amounts(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
@@ -276,7 +284,7 @@ def _file(case: Case, clause: Clause, item: Item) -> Atom:
     every = _quantifiers(case, item)
     if every and relation is Relation.CHANGED and (idle := _unchanged_in(case, token)):
         atom = contradicts(f"{idle} did not change", (), in_tree(idle))
-    refutes = clause.lemma not in VAGUE or atom.reason.startswith("there is no")
+    refutes = clause.lemma not in VAGUE or atom.is_absence
     refutes = refutes and not _is_loose(case, token)
     if atom.reason.endswith("was deleted") and not says_kept(clause):
         refutes = False

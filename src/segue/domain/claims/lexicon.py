@@ -21,11 +21,11 @@ GRAMMAR = word_set(
     "and or as at by for from in inside into of on onto to within with under via per which who also now "
     "then so too just successfully finally currently still again already file files module modules "
     "script scripts folder folders directory directories repo repository codebase code named called 's "
-    "s following respectively i.e e.g etc above below both-of thus hence first second next-to up out "
+    "s following respectively i.e e.g etc above below both-of thus hence next-to up out "
     "off over away down back along entry entries item one change changes commit step patch work pr "
     "session branch ok okay done yes well please made sure "
-    "project source tree path paths name in-all diff changeset overall altogether entirely contents "
-    "content plus namely today exactly actually there's"
+    "project source tree path paths name in-all diff changeset overall altogether contents "
+    "content plus namely today actually there's"
 )
 """Words that state nothing that would have to be checked."""
 PHRASES: dict[tuple[str, ...], str] = {
@@ -65,6 +65,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "pr": "pull request, merge request",
         "codebase": "code base, whole tree, entire tree, whole repo, whole repository, entire repository",
         "in-all": "in total, all in all, in all, all told, a total of, the total of, total of",
+        "only": "exactly these, precisely these, exactly the following, exactly this",
         "every": "each and every, every single, every one of, each one of, each of, every last",
         "no": "not a single, not one, not any, no single",
         "exit-code": "exit code, exit status, return code, status code, return value, exit value",
@@ -174,7 +175,7 @@ KIND_NOUNS: dict[str, frozenset[str]] = {noun: word_set(kinds) for noun, kinds i
 """Noun -> kinds of definitions that it fits."""
 FINE = word_set(
     "pass passes passed passing green succeed succeeds succeeded successful successfully ok clean "
-    "cleanly succeeding happy pleased ✅ ✓ ✔"
+    "cleanly succeeding ✅ ✓ ✔"
 )
 BAD = word_set("fail fails failed failing red broken break breaks broke crash crashes errors flaky")
 ONLY = word_set("only solely exclusively purely limited confined restricted sole")

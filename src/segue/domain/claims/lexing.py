@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from segue.domain.claims.joining import joined
-from segue.domain.claims.lexicon import NUMBER_WORDS, STATES
+from segue.domain.claims.lexicon import COUNT_NOUNS, NUMBER_WORDS, STATES
 from segue.domain.claims.tokens import Kind, Token
 from segue.domain.claims.verbs import VERBS
 from segue.domain.handoff.reading.commands import is_command
@@ -267,6 +267,8 @@ def _named(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR
         return Token(Kind.VERSION, text, start, end, certain=True)
     if _COMMIT.fullmatch(text):
         return Token(Kind.COMMIT, text, start, end, certain=True)
+    if (plain := _counted_noun(text)) is not None:
+        return Token(Kind.WORD, plain, start, end)
     is_call = text.endswith(")") and _NAME.fullmatch(text) is not None
     if is_call or ("_" in text.strip("_") and _NAME.fullmatch(text)) or text.startswith("--"):
         return Token(Kind.NAME, text, start, end, certain=True)
@@ -275,6 +277,13 @@ def _named(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR
     if "." in text.strip(".") and _NAME.fullmatch(text) and all(len(each) > 1 for each in text.split(".")):
         return Token(Kind.NAME, text, start, end)
     return Token(Kind.WORD, text, start, end)
+
+
+def _counted_noun(text: str) -> str | None:
+    """The noun of `insertions(+)` and `files_changed`, as reports write it."""
+    noun = text.partition("(")[0].partition("_")[0].lower()
+    behind = text[len(noun) :].lower()
+    return noun if noun in COUNT_NOUNS and behind in ("(+)", "(-)", "(s)", "_changed") else None
 
 
 def _is_product(text: str) -> bool:

@@ -14,7 +14,7 @@ from segue.domain.claims.lexing import MOST_TOKENS, tokens_of
 from segue.domain.claims.linking import World
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind, Token
-from segue.domain.claims.verbs import VERBS, Form
+from segue.domain.claims.verbs import VERBS, Form, Relation
 from segue.domain.handoff.reading.words import word_set
 
 
@@ -29,6 +29,8 @@ def read(statement: Statement, world: World) -> Reading:
     clauses = clauses_of(tokens)
     if implied := implied_clauses(statement, tokens, clauses):
         clauses = implied
+        if statement.relation in (Relation.CREATED, Relation.ADDED) and implied[0].relation is Relation.VALUE:
+            clauses += inherited_clauses(statement, tokens, [])
     else:
         clauses += inherited_clauses(statement, tokens, clauses)
     clauses = [_as_place(tokens, clause) for clause in clauses]

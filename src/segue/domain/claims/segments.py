@@ -22,9 +22,7 @@ def segments_of(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int,
             if "(" in token.text:
                 depth += 1
                 inner.append([])
-                about.append(
-                    _paths(tokens, outer)[-1:] or _names(tokens, outer)[-1:] or _commands(tokens, outer)
-                )
+                about.append(_described(tokens, outer))
                 continue
             elif depth and ")" in token.text:
                 depth -= 1
@@ -34,6 +32,14 @@ def segments_of(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int,
         (inner[-1] if depth else outer).append(at)
     for part, prefix in ((outer, ()), *zip(inner, about, strict=True)):
         yield from _cut(tokens, part, prefix)
+
+
+def _described(tokens: Sequence[Token], outer: Sequence[int]) -> tuple[int, ...]:
+    """What a parenthesis is said of: of "`total` in a.py (new)", the name and where it is."""
+    names, paths = _names(tokens, outer)[-1:], _paths(tokens, outer)[-1:]
+    if names and paths and not _has_verb(tokens, outer):
+        return (*names, *paths)
+    return paths or names or _commands(tokens, outer)
 
 
 def _paths(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:

@@ -242,7 +242,7 @@ VERBS = _table()
 NOUNS: dict[str, Relation] = by_word(
     {
         Relation.CREATED: "addition creation introduction",
-        Relation.ADDED: "implementation insertion",
+        Relation.ADDED: "insertion",
         Relation.REMOVED: "removal deletion elimination",
         Relation.RENAMED: "renaming relocation rename move",
         Relation.EXTRACTED: "extraction",
