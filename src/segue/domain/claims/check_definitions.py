@@ -16,6 +16,7 @@ from segue.domain.claims.atoms import (
     nowhere,
     unknown,
 )
+from segue.domain.claims.check_dependencies import dependency_atom
 from segue.domain.claims.lexicon import KIND_NOUNS
 from segue.domain.claims.linking import World, core_of
 from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
@@ -152,6 +153,8 @@ def _added(case: Case, clause: Clause, item: Item, place: Place) -> Atom:
         sure = [d for d in here if not d.by_words]
         where = place.with_(d.path for d in sure)
         covers = (item.at, *clause.verb, *where, *kind_words(case, item.at, here[0].kind))
+        if here[0].kind is DefinitionKind.TEST:
+            covers = (*covers, *_test_words(case, clause))
         if sure:
             return holds(shown_fate(sure[0]), covers, in_diff(sure[0].path))
         return by_words(f"an added line of {here[0].path} has `{name}`", place.at, in_diff(here[0].path))
@@ -165,6 +168,12 @@ def _added(case: Case, clause: Clause, item: Item, place: Place) -> Atom:
     if dependency := dependency_atom(case, item, clause):
         return dependency
     return _added_by_words(case, item, place)
+
+
+def _test_words(case: Case, clause: Clause) -> list[int]:
+    """The `test case` of "wrote `test_total` as a new test case"."""
+    span = range(clause.first, clause.last + 1)
+    return [n for n in span if case.tokens[n].low in ("test", "case") and case.tokens[n - 1].value is None]
 
 
 def _goes_elsewhere(case: Case, clause: Clause, item: Item) -> bool:
@@ -182,7 +191,9 @@ def _added_by_words(case: Case, item: Item, place: Place) -> Atom:  # noqa: PLR0
     files = world.files_with(name, added=True)
     if files:
         if place.paths and not files & place.paths:
-            if token.certain and all(world.is_in_file(name, path) is False for path in place.paths):
+            is_apart = _is_listed_apart(case, item, place)
+            is_absent = all(world.is_in_file(name, path) is False for path in place.paths)
+            if token.certain and is_absent and not is_apart:
                 return contradicts(f"`{name}` is not in {place.shown()}", (), in_tree(min(place.paths)))
             return unknown(f"`{name}` is in added lines, but not in those of {place.shown()}")
         shown = min(files & place.paths if place.paths else files)
@@ -194,6 +205,12 @@ def _added_by_words(case: Case, item: Item, place: Place) -> Atom:  # noqa: PLR0
     if world.is_nowhere(name):
         return nowhere(f"`{name}` is in no file after the step", in_tree())
     return contradicts(f"no added line has `{name}`", (), in_tree(min(place.paths) if place.paths else None))
+
+
+def _is_listed_apart(case: Case, item: Item, place: Place) -> bool:
+    """True for the `a` of "add `a`, key `b` in x.json": the place may be that of the last one alone."""
+    between = case.tokens[item.at + 1 : max(place.at, default=0)]
+    return any("," in token.text for token in between) and not any(t.low in ("and", "&") for t in between)
 
 
 def _removed(case: Case, clause: Clause, item: Item, place: Place) -> Atom:
@@ -351,48 +368,6 @@ def _unchanged(case: Case, clause: Clause, item: Item, place: Place) -> Atom:  #
     if defined and all(p.path.endswith(".py") and p.path not in unparsed for p in defined):
         return contradicts(f"`{name}` in {defined[0].path} did not change", (), in_tree(defined[0].path))
     return unknown(f"no changed line has `{name}`")
-
-
-def dependency_atom(case: Case, item: Item, clause: Clause) -> Atom | None:
-    """Whether a dependency came, went or got another version; none if no manifest names it."""
-    name = case.tokens[item.at].text.casefold().replace("_", "-")
-    found = [d for d in case.world.evidence.dependencies if d.name.casefold().replace("_", "-") == name]
-    if not found:
-        return None
-    each = found[0]
-    came, went = each.before is None and each.after is not None, each.after is None
-    place = [
-        at.at
-        for at in clause.of(Role.PLACE, Role.TARGET, Role.SOURCE)
-        if case.tokens[at.at].text.endswith(each.manifest)
-    ]
-    near = [
-        n
-        for n in (item.at - 1, item.at + 1)
-        if 0 <= n < len(case.tokens)
-        and case.tokens[n].low in ("dependency", "package", "library", "requirement")
-    ]
-    covers = (item.at, *clause.verb, *place, *near)
-    told = (
-        f"{each.manifest} lists `{each.name}` {each.after or ''}".rstrip()
-        if not went
-        else f"{each.manifest} does not list `{each.name}` any more"
-    )
-    match clause.relation:
-        case Relation.CREATED | Relation.ADDED:
-            return (
-                holds(told, covers, in_diff(each.manifest))
-                if came
-                else contradicts(f"{each.manifest} listed `{each.name}` before", (), in_diff(each.manifest))
-            )
-        case Relation.REMOVED:
-            return (
-                holds(told, covers, in_diff(each.manifest))
-                if went
-                else contradicts(f"{each.manifest} still lists `{each.name}`", (), in_diff(each.manifest))
-            )
-        case _:
-            return holds(told, covers if clause.strong else (item.at,), in_diff(each.manifest))
 
 
 def covered(atoms: Iterable[Atom]) -> frozenset[int]:

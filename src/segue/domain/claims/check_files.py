@@ -318,7 +318,7 @@ def _names_in(case: Case, clause: Clause, place: Item, names: list[Token], chang
     if clause.relation not in (*_DEEDS, Relation.VALUE) or not world.are_lines_whole:
         return by_words(changed.reason, (), *changed.evidence)
     for name in names:
-        core = core_of(name.text)
+        core = name.text.lstrip("vV") if name.kind is Kind.VERSION else core_of(name.text)
         lines = (line for path in paths for line in world.lines(path, added=is_added))
         if name.certain and len(core) > 2 and not any(core in line for line in lines):
             side = "added" if is_added else "removed"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, nowhere, unknown
-from segue.domain.claims.check_definitions import NAMES, Place, dependency_atom, kind_words, shown_fate
+from segue.domain.claims.check_definitions import NAMES, Place, kind_words, shown_fate
+from segue.domain.claims.check_dependencies import dependency_atom
 from segue.domain.claims.lexicon import NEGATIONS
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind

@@ -116,7 +116,9 @@ def none_of(case: Case) -> list[Atom]:
         for n in range(len(lows))
     ):
         return []
-    runs = [run for run in known_test_runs(case.world.evidence) if run.passed is not None]
+    commands = commands_in(case)[:1]
+    command = case.tokens[commands[0]].text if commands else None
+    runs = [run for run in known_test_runs(case.world.evidence, command) if run.passed is not None]
     if not runs:
         return [unknown("no run of the tests is known that counted them")]
     run = runs[-1]
@@ -124,7 +126,11 @@ def none_of(case: Case) -> list[Atom]:
     covers = [
         n
         for n, low in enumerate(lows)
-        if n in kinds or n in denied or low in PLAIN or low in ("single", "one", "last", "not")
+        if n in commands
+        or n in kinds
+        or n in denied
+        or low in PLAIN
+        or low in ("single", "one", "last", "not")
     ]
     for what in dict.fromkeys(kinds.values()):
         if _value(run, what) != 0:
@@ -209,6 +215,7 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
         *labels,
         *[n for n, low in enumerate(lows) if low in TITLES],
         *ran_words(case),
+        *_same_result(case, what, lows[:stop]),
     ]
     if not runs:
         return _number_without_run(case, command)
@@ -235,6 +242,13 @@ def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None
         if what == "passed"
         else holds(run.told(), covers, *pointers)
     )
+
+
+def _same_result(case: Case, what: str, lows: list[str]) -> list[int]:
+    """The other words for the tests and their result, where one number tells it: "46 passing tests"."""
+    if what != "passed" or len(counted_in(case.tokens)) > 1:
+        return []
+    return [n for n, low in enumerate(lows) if low in TESTS or low in FINE]
 
 
 _STOPS = frozenset(";.") | {"\u2014", "\u2013", "--"}

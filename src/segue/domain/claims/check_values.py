@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from segue.domain.claims.atoms import Atom, Case, Status, contradicts, holds, in_diff, in_tree, unknown
-from segue.domain.claims.check_definitions import Place, check_name, dependency_atom
+from segue.domain.claims.atoms import (
+    Atom,
+    Case,
+    Status,
+    by_words,
+    contradicts,
+    holds,
+    in_diff,
+    in_tree,
+    unknown,
+)
+from segue.domain.claims.check_definitions import Place, check_name
+from segue.domain.claims.check_dependencies import check_version, dependencies_of, has_value, is_dependency
 from segue.domain.claims.check_names import renamed_name
 from segue.domain.claims.lexicon import NEGATIONS
 from segue.domain.claims.linking import core_of
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind
-from segue.domain.evidence.model import DependencyChange
 from segue.domain.handoff.reading.words import word_set
 
 _VALUES = frozenset({Kind.NUMBER, Kind.VERSION, Kind.SNIPPET, Kind.QUOTE, Kind.NAME})
@@ -30,7 +40,7 @@ def check_value(case: Case, clause: Clause) -> list[Atom]:
         at for at in clause.words if case.tokens[at].low.isalpha() and case.tokens[at].low not in NEGATIONS
     ]
     if not keys:
-        keys = [Item(at, Role.OBJECT) for at in words if _is_dependency(case, at)]
+        keys = [Item(at, Role.OBJECT) for at in words if is_dependency(case, at)]
     if not targets:
         return [check_name(case, clause, item) for item in keys]
     if clause.lemma == "is now" and keys and case.tokens[targets[0].at].kind is Kind.NAME:
@@ -54,55 +64,87 @@ def _renamed_or_set(case: Case, clause: Clause, key: Item, target: Item) -> Atom
     return unknown(f"the changed lines do not show that `{new.text}` took its place")
 
 
-def _dependencies(case: Case, at: int) -> list[DependencyChange]:
-    name = case.tokens[at].text.casefold().replace("_", "-")
-    return [d for d in case.world.evidence.dependencies if d.name.casefold().replace("_", "-") == name]
+_Said = tuple[Item, Item, Item | None]
+"""The name, its value, and the value before."""
+_Value = tuple[str, str, str | None, str | None]
+"""A path, the name of a value in it, the value before, and after."""
 
 
-def _is_dependency(case: Case, at: int) -> bool:
-    return bool(_dependencies(case, at))
+def _known_values(case: Case, key: Item, place: Place) -> list[_Value]:
+    """What the files that can be parsed say of a name, in the place that is named, or where it changed."""
+    world = case.world
+    wanted = case.tokens[key.at].text.partition("(")[0].replace("::", ".").split(".")
+    found: list[_Value] = []
+    for path in sorted(place.paths or world.evidence.changes):
+        change = world.change(path)
+        old = world.values(change.old_path if change and change.old_path else path, before=True)
+        new = world.values(path)
+        names = [n for n in {**old, **new} if n.split(".")[-len(wanted) :] == wanted]
+        found += [(path, n, old.get(n), new.get(n)) for n in names if place.paths or old.get(n) != new.get(n)]
+    return found
 
 
-def _has_value(line: str, value: str) -> bool:
-    """True if a line has a value as a whole: 3 is not in 30."""
-    bare = value.strip("\"'")
-    at = line.find(bare)
-    while at >= 0:
-        before, after = line[at - 1 : at], line[at + len(bare) : at + len(bare) + 1]
-        is_part = (before.isalnum() or before in ("_", ".")) and bare[:1].isalnum() and before != "v"
-        goes_further = (
-            after.isalnum()
-            or after == "_"
-            or (after == "." and line[at + len(bare) + 1 : at + len(bare) + 2].isdigit())
-        )
-        if not is_part and not (goes_further and bare[-1:].isalnum()):
-            return True
-        at = line.find(bare, at + 1)
-    return False
+def _by_value(case: Case, known: list[_Value], said: _Said, place: Place, covers: list[int]) -> Atom:
+    """Compares what is said with values that were parsed."""
+    key, target, source = said
+    value = case.tokens[target.at]
+    fits = [each for each in known if _is_value(value.text, each[3])]
+    path, name, before, after = (fits or known)[0]
+    told = f"{path}: `{name}` is {after if after is not None else 'gone'}, it was {before or 'not there'}"
+    if not fits or len({each[0] for each in fits}) < len(place.paths):
+        sure = case.tokens[key.at].certain and value.kind in (Kind.NUMBER, Kind.VERSION) and len(known) == 1
+        return contradicts(told, (), in_diff(path)) if sure else unknown(told)
+    if source is not None:
+        if before is not None and not _is_value(case.tokens[source.at].text, before):
+            return contradicts(told, (), in_diff(path))
+        covers = [*covers, source.at] if before is not None else covers
+    if before == after:
+        return by_words(f"{path}: `{name}` is {after}, as before", (), in_diff(path))
+    return holds(told, (*covers, *place.with_(each[0] for each in fits)), in_diff(path))
+
+
+def _is_value(said: str, found: str | None) -> bool:
+    bare = said.strip("\"'`").casefold()
+    return found is not None and (bare == found.casefold() or bare == found.casefold().lstrip("v^~=<> "))
+
+
+def _ends_with(name: str, line: str, value: str) -> bool:
+    """True if a line sets a name to a value, and says nothing else: `LIMIT: int = 20;  # was 10`."""
+    code = line[line.find(name) + len(name) :].partition("#")[0].partition("//")[0].rstrip(" \t;,\"')}")
+    return has_value(code, value) and code.endswith(value.strip("\"'"))
 
 
 def _valued(case: Case, clause: Clause, key: Item, target: Item, source: Item | None) -> Atom:
-    world = case.world
-    name, value = case.tokens[key.at], case.tokens[target.at]
     place = Place(case, clause.of(Role.PLACE))
     covers = [key.at, target.at, *clause.verb]
     near = [
-        n for n in (key.at - 1, key.at + 1) if 0 <= n < len(case.tokens) and case.tokens[n].low in _KEY_NOUNS
+        n
+        for n in (key.at - 2, key.at - 1, key.at + 1)
+        if 0 <= n < len(case.tokens) and case.tokens[n].low in _KEY_NOUNS
     ]
     covers += near
-    if _is_dependency(case, key.at):
-        covers += place.with_(d.manifest for d in _dependencies(case, key.at))
-        return _version(case, key, target, source, covers)
+    if is_dependency(case, key.at):
+        covers += place.with_(d.manifest for d in dependencies_of(case, key.at))
+        return check_version(case, key, target, source, covers)
+    if known := _known_values(case, key, place):
+        return _by_value(case, known, (key, target, source), place, covers)
+    return _by_lines(case, (key, target, source), place, covers)
+
+
+def _by_lines(case: Case, said: _Said, place: Place, covers: list[int]) -> Atom:
+    """Compares what is said with the added lines of files that cannot be parsed."""
+    world, (key, target, source) = case.world, said
+    name, value = case.tokens[key.at], case.tokens[target.at]
     core = core_of(name.text)
     files = world.files_with(name.text, added=True)
     if place.paths:
         files = files & place.paths
     lines = [(path, line) for path in sorted(files) for line in world.lines(path, added=True) if core in line]
-    fits = [(path, line) for path, line in lines if _has_value(line, value.text)]
+    fits = [(path, line) for path, line in lines if _ends_with(core, line, value.text)]
     if fits:
         if source is not None:
             old = [line for line in world.lines(fits[0][0], added=False) if core in line]
-            if old and not any(_has_value(line, case.tokens[source.at].text) for line in old):
+            if old and not any(has_value(line, case.tokens[source.at].text) for line in old):
                 return contradicts(f"before, it was `{old[0].strip()[:60]}`", (), in_diff(fits[0][0]))
             covers += [source.at] if old else []
         covers += place.with_(path for path, _ in fits)
@@ -137,45 +179,6 @@ def _assigns(name: str, line: str) -> bool:
     return rest[:1] in ("=", ":", "<", ">", "~", "^") or rest[:2] == "=="
 
 
-def _version(case: Case, key: Item, target: Item, source: Item | None, covers: list[int]) -> Atom:
-    value = case.tokens[target.at].text
-    found = _dependencies(case, key.at)
-    for each in found:
-        if each.after is not None and _same_version(value, each.after):
-            if source is None:
-                return holds(
-                    f"{each.manifest} lists `{each.name}` {each.after}", covers, in_diff(each.manifest)
-                )
-            if each.before and _same_version(case.tokens[source.at].text, each.before):
-                covers.append(source.at)
-                return holds(
-                    f"{each.manifest}: `{each.name}` {each.before}, now {each.after}",
-                    covers,
-                    in_diff(each.manifest),
-                )
-            return contradicts(
-                f"{each.manifest} listed `{each.name}` {each.before or 'not at all'} before",
-                (),
-                in_diff(each.manifest),
-            )
-    each = found[0]
-    elsewhere = any(
-        _has_value(line, value)
-        for path in case.world.evidence.changes
-        for line in case.world.lines(path, added=True)
-    )
-    if elsewhere or any(sign in (each.after or "") for sign in (",", "||", "*")):
-        return unknown(f"{each.manifest} lists `{each.name}` {each.after}")
-    return contradicts(
-        f"{each.manifest} lists `{each.name}` {each.after or 'no more'}", (), in_diff(each.manifest)
-    )
-
-
-def _same_version(said: str, listed: str) -> bool:
-    bare = said.strip("\"'` ").lstrip("<>=~^!vV ")
-    return bool(bare) and _has_value(listed, bare)
-
-
 def _by_key_words(case: Case, clause: Clause, words: list[int], target: Item) -> list[Atom]:
     """`set the timeout to 30`: a line with the word and the value is there, or not."""
     world, value = case.world, case.tokens[target.at]
@@ -184,7 +187,7 @@ def _by_key_words(case: Case, clause: Clause, words: list[int], target: Item) ->
         for line in world.lines(path, added=True):
             low = line.casefold().replace("_", " ").replace("-", " ")
             hits = [at for at in words if case.tokens[at].low in low]
-            if hits and _has_value(line, value.text):
+            if hits and has_value(line, value.text):
                 place = [i.at for i in clause.of(Role.PLACE) if case.tokens[i.at].text.endswith(path)]
                 return [
                     holds(
@@ -194,15 +197,3 @@ def _by_key_words(case: Case, clause: Clause, words: list[int], target: Item) ->
                     )
                 ]
     return [unknown("no added line has the value")] if wanted else []
-
-
-def check_dependency_words(case: Case, clause: Clause) -> list[Atom]:
-    """Dependencies that are named without code marks: `added requests to pyproject.toml`."""
-    found = []
-    listed = [i.at for i in clause.of(Role.PLACE, Role.TOPIC) if case.tokens[i.at].kind is Kind.NAME]
-    says = any(case.tokens[n].low in ("dependency", "dependencies") for n in clause.words)
-    for at in (*clause.words, *(listed if says else ())):
-        atom = dependency_atom(case, Item(at, Role.OBJECT), clause) if _is_dependency(case, at) else None
-        if atom is not None:
-            found.append(atom)
-    return found

@@ -25,7 +25,7 @@ _ARROWS = ("->", "\u2192", "=>", "\u21d2")
 _TURNS = word_set("was were from instead before previously formerly not old than")
 _VALUE_WORDS = word_set(
     "went goes is now at from to version of asks for defaults equals the in lists has value new default used "
-    "set it instead was gave given where on we"
+    "set it instead was gave given where on we old become becomes became"
 )
 
 

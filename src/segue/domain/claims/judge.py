@@ -19,6 +19,7 @@ from segue.domain.claims.check_commands import capped, judge_exit
 from segue.domain.claims.check_commits import check_commits
 from segue.domain.claims.check_counts import check_counts
 from segue.domain.claims.check_definitions import NAMES, check_name, covered
+from segue.domain.claims.check_dependencies import check_dependency_words
 from segue.domain.claims.check_files import check_path, check_rename, cover, place_atoms, says_kept
 from segue.domain.claims.check_moves import check_extracted, check_renamed, check_replaced
 from segue.domain.claims.check_presence import check_has
@@ -26,7 +27,7 @@ from segue.domain.claims.check_runs import check_runs
 from segue.domain.claims.check_sets import check_only, check_untouched
 from segue.domain.claims.check_tests import check_tests
 from segue.domain.claims.check_uses import check_not_used, check_unused
-from segue.domain.claims.check_values import check_dependency_words, check_value
+from segue.domain.claims.check_values import check_value
 from segue.domain.claims.decide import decide, needs_cover, no_claim, soften
 from segue.domain.claims.gate import gate
 from segue.domain.claims.ledger import Entry, Pointer, PointerKind
@@ -227,7 +228,8 @@ def _by_relation(case: Case, clause: Clause) -> list[Atom]:
 def _new_files(case: Case, clause: Clause) -> list[Atom]:
     """`we now have a new file, a.py`."""
     files = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH and not i.modifies]
-    relation = Relation.CREATED if any(case.tokens[n].low in NEW for n in clause.words) else Relation.HAS
+    is_new = clause.lemma == "gain" or any(case.tokens[n].low in NEW for n in clause.words)
+    relation = Relation.CREATED if is_new else Relation.HAS
     denied = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low == "without"]
     if denied:
         relation = Relation.REMOVED  # `we do without a.py now`

@@ -31,7 +31,8 @@ GRAMMAR = word_set(
 PHRASES: dict[tuple[str, ...], str] = {
     tuple(phrase.split()): word
     for word, phrases in {
-        "and": "along with, as well as, together with, and so was, and so is, and so were, and so are, but "
+        "and": "along with, as well as, together with, and so was, and so is, and so were, and so are, "
+        "and so did, but "
         "also, on top of that, in addition, in addition to, while at it, while i was at it",
         "both": "not only",
         "passed": "came out green, comes out green, came back green, came back clean, comes back clean, "
@@ -199,7 +200,7 @@ STATES: dict[str, str] = by_word(
             "as-before "
             "kept-content"
         ),
-        "created": "new",
+        "created": "new brand-new",
         "unused": "unused",
     }
 )

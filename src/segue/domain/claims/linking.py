@@ -11,6 +11,7 @@ from functools import cached_property
 from segue.domain.claims.path_finder import Match, PathFinder, why_unseen
 from segue.domain.evidence.model import Change, ChangeKind, DefinitionChange, Evidence
 from segue.domain.evidence.sources import MOST_PLACES, Place, Sources
+from segue.domain.evidence.values import values_of
 from segue.domain.handoff.reading.words import word_set
 
 _WORDS = re.compile(r"\w+")
@@ -71,6 +72,7 @@ class World:
         self.evidence = evidence
         self.sources = sources
         self.paths = PathFinder(evidence)
+        self._values: dict[tuple[str, bool], Mapping[str, str]] = {}
         self._matches: dict[str, Match] = {}
         self._after: Mapping[str, tuple[Place, ...]] = {}
         self._before: Mapping[str, tuple[Place, ...]] = {}
@@ -306,6 +308,13 @@ class World:
             return None
         core = core_of(name)
         return core in text or squashed(core) in squashed(text)
+
+    def values(self, path: str, *, before: bool = False) -> Mapping[str, str]:
+        """The values that a file sets, after the step or before it."""
+        if (path, before) not in self._values:
+            text = self.sources.text(path, before=before) if self.sources is not None else None
+            self._values[path, before] = values_of(path, text) if text is not None else {}
+        return self._values[path, before]
 
     def line(self, place: Place) -> str:
         """The text of a line after the step."""

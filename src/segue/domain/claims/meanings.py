@@ -40,7 +40,9 @@ def _moved(words: Segment, sense: Sense, items: list[Item]) -> Meant | None:
     renamed = Sense(Relation.RENAMED, True, "rename")
     if sense.lemma in ("live", "reside", "sit") and len(items) == 2 and _are_paths(words, items):
         return renamed, [items[0]._replace(role=Role.OBJECT), items[1]._replace(role=Role.TARGET)]
-    roles = {item.role for item in items if words.tokens[item.at].kind is Kind.PATH}
+    is_name = any(words.low(n) == "name" for n in range(len(words.segment)))
+    kinds = (Kind.PATH, Kind.NAME) if is_name else (Kind.PATH,)
+    roles = {item.role for item in items if words.tokens[item.at].kind in kinds}
     return (
         (renamed, items)
         if sense.relation is Relation.CHANGED and {Role.OBJECT, Role.TARGET} <= roles
