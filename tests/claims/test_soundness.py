@@ -15,6 +15,9 @@ Set `TIMEOUT` to 30 in calc.py and README.md.
 Green from the first `python -m pytest -q`.
 Rewrote calc.py entirely.
 Updated old_name.py.
+Updated docs/my notes/a b.txt.
+`TIMEOUT` doubled to 30.
+`TIMEOUT` was lowered to 30.
 """.strip().splitlines()
 
 NOT_REFUTED = """
@@ -33,6 +36,16 @@ old_name.py is new_name.py now; the text is the same.
 Switched `mean` from `2` to `len`.
 `helper` in util.py copes with empty lists now.
 Tweaked README.md to keep the linter happy.
+`mean` used to divide by 2, it no longer does.
+docs/guide.md does not mention `double` yet.
+`VALUE` and `OTHER` moved to new_name.py.
+`double` is not used outside calc.py and its test.
+I did not find a use of `helper`.
+calc.py had a function `old_sum` before.
+README.md: one line changed, one added.
+`mean` in calc.py has one line that is different.
+Apart from Procfile, only Python, Markdown, text and TOML files changed.
+pyproject.toml: requests 2.31.0 -> 2.32.0, rich added, click as before
 """.strip().splitlines()
 
 

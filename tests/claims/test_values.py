@@ -50,6 +50,7 @@ def test_what_a_file_sets(path: str, text: str, found: dict[str, str]) -> None:
         ("Raised `queue.limit` from 100 to 250 in settings.toml.", "confirmed"),
         ("Set `DEPTH` to 2 in ci.yml.", "confirmed"),
         ("Set `LIMIT` to 7 in queue.py.", "refuted"),
+        ("Lowered `LIMIT` to 5 in queue.py.", "refuted"),
         ("Raised `LIMIT` from 4 to 5.", "refuted"),
         ("Raised `queue.retries` from 3 to 5 in settings.toml.", "refuted"),
         ("Set `DEPTH` to 1 in ci.yml.", "refuted"),

@@ -302,7 +302,7 @@ def test_every_statement_is_where_it_says(source: str) -> None:
 
 DATA = ("tests/data/one.json", "tests/data/two.json")
 HANDOFF = (
-    "## What Was Done\n- Created src/none.py\n- Updated src/a.py, src/new.py and web/x.ts\n"
+    "## What Was Done\n- Created src/none.py\n- Touched src/a.py, src/new.py and web/x.ts\n"
     "- Removed README.md\n\n## Next Steps\n- Add a test\n"
 )
 

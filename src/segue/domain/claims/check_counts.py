@@ -211,7 +211,9 @@ def _readings(case: Case, clause: Clause, each: Counted) -> _Readings | None:  #
     objects = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH and not place]
     if objects and each.what == "lines":
         place = Place(case, objects)
-    if each.what not in ("files", "commits") and not place.paths and _names_a_file(case, clause):
+    is_narrower = each.what == "lines" and any(t.kind is Kind.NAME and t.certain for t in case.tokens)
+    is_elsewhere = each.what not in ("files", "commits") and not place.paths and _names_a_file(case, clause)
+    if is_narrower or is_elsewhere:
         return None
     changes = {p: c for p, c in world.evidence.changes.items() if not place.paths or p in place.paths}
     match each.what:

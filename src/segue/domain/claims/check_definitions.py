@@ -21,7 +21,7 @@ from segue.domain.claims.lexicon import KIND_NOUNS
 from segue.domain.claims.linking import World, core_of
 from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
 from segue.domain.claims.tokens import Kind, Token
-from segue.domain.claims.verbs import Relation
+from segue.domain.claims.verbs import KEEPS, Relation
 from segue.domain.evidence.model import DefinitionChange, DefinitionFate, DefinitionKind
 from segue.domain.handoff.reading.words import word_set
 
@@ -300,7 +300,7 @@ def _changed(case: Case, clause: Clause, item: Item, place: Place) -> Atom:  # n
                 *kind_words(case, item.at, found.kind if found in known else DefinitionKind.CLASS),
             )
             return holds(shown_fate(found), covers, in_diff(found.path))
-    if known and known[0].fate is _F.REMOVED and clause.lemma in _KEEPS and not known[0].by_words:
+    if known and known[0].fate is _F.REMOVED and clause.lemma in KEEPS and not known[0].by_words:
         return contradicts(f"`{name}` was removed", (), in_diff(known[0].path))
     if dependency := dependency_atom(case, item, clause):
         return dependency
@@ -310,10 +310,6 @@ def _changed(case: Case, clause: Clause, item: Item, place: Place) -> Atom:  # n
         shown = min(files & place.paths or files)
         return by_words(f"a changed line of {shown} has `{name}`", place.at, in_diff(shown))
     return _unchanged(case, clause, item, place)
-
-
-_KEEPS = word_set("update modify edit change touch tweak adjust extend alter amend")
-"""Verbs that say that a thing is still there."""
 
 
 def _same_definition(case: Case, clause: Clause, token: Token, place: Place) -> Atom | None:

@@ -23,7 +23,7 @@ from segue.domain.claims.linking import World, core_of
 from segue.domain.claims.path_finder import Match
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind, Token
-from segue.domain.claims.verbs import VAGUE, Relation
+from segue.domain.claims.verbs import KEEPS, VAGUE, Relation
 from segue.domain.evidence.model import ChangeKind, LineRange
 from segue.domain.handoff.reading.words import word_set
 
@@ -268,15 +268,10 @@ def cover(atom: Atom, covers: Iterable[int]) -> Atom:
     return replace(atom, covers=frozenset(covers))
 
 
-_KEEPS = word_set(
-    "update modify edit change touch tweak adjust extend alter amend rewrite rework refactor patch"
-)
-
-
 def says_kept(clause: Clause) -> bool:
     """True if a verb says that its file is still there: `updated`, but not `cleaned away`."""
     return (
-        clause.lemma in _KEEPS
+        clause.lemma in KEEPS
         or clause.relation in (Relation.CREATED, Relation.VALUE)
         or clause.lemma == "listed"
     )

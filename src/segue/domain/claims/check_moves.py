@@ -29,7 +29,6 @@ from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import DefinitionFate
 
 _F = DefinitionFate
-_VALUES = frozenset({Kind.NUMBER, Kind.VERSION, Kind.SNIPPET, Kind.QUOTE, Kind.NAME})
 
 
 def check_renamed(case: Case, clause: Clause) -> list[Atom]:
@@ -108,7 +107,8 @@ def _not_moved(world: World, token: Token, target: Place) -> Atom:
         if target.paths and all(world.is_in_file(name, path) is False for path in target.paths):
             return contradicts(f"`{name}` is not in {target.shown()}", (), in_tree(min(target.paths)))
         # Without a file as its goal it may have moved within its own: git shows other lines then.
-        is_elsewhere = bool(target.paths) and world.are_lines_whole
+        came_along = target.paths & set(world.renamed.values())  # with its file, in which no line changed
+        is_elsewhere = bool(target.paths) and world.are_lines_whole and not came_along
         if is_elsewhere and not world.is_in_lines(name, added=True) and len(core_of(name)) > 2:
             return contradicts(f"no added line has `{name}`", (), in_tree())
     files = world.files_with(name, added=True) & target.paths if target.paths else frozenset()

@@ -13,12 +13,16 @@ from segue.domain.claims.tokens import Kind
 from segue.domain.evidence.model import DefinitionChange, DefinitionFate
 
 _F = DefinitionFate
+_PAST = frozenset({"had", "held", "contained", "carried", "listed"})
+"""What was there before may be gone."""
 
 
 def check_has(case: Case, clause: Clause) -> list[Atom]:
     """`calc.py now has X`, `X lives in calc.py`."""
     place = Place(case, clause.of(Role.PLACE))
     found: list[Atom] = []
+    if any(case.tokens[n].low in _PAST for n in clause.verb):
+        return found
     for item in clause.of(Role.OBJECT):
         token = case.tokens[item.at]
         denied = any(case.tokens[n].low in NEGATIONS for n in range(clause.first, clause.last + 1))

@@ -152,7 +152,7 @@ def _except(case: Case, lows: list[str]) -> list[Atom] | None:
     )
     denies = any(low in NEGATIONS for low in lows) and any(low in _ANYTHING for low in lows)
     denied = denies or (kept and any(low in _EVERYTHING for low in lows))
-    excepted = [at for at, low in enumerate(lows) if low in EXCEPT]
+    excepted = [at for at, low in enumerate(lows) if low in EXCEPT and not ONLY & set(lows)]
     paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH]
     if not denied or not excepted or not paths:
         return None
@@ -192,7 +192,9 @@ def _no_other(case: Case, lows: list[str]) -> list[Atom]:
 
 def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]:
     world = case.world
-    if not world.is_whole or (at + 1 < len(lows) and case.tokens[at + 1].value is not None):
+    is_twofold = bool(ONLY & set(lows) and {"apart", "except", "besides", "aside", "excluding"} & set(lows))
+    is_counted = at + 1 < len(lows) and case.tokens[at + 1].value is not None
+    if not world.is_whole or is_counted or is_twofold:
         return []
     paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH and t.certain]
     names = [n for n, t in enumerate(case.tokens) if t.kind is Kind.NAME and t.certain]

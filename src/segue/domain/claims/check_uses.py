@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_tree, unknown
 from segue.domain.claims.check_definitions import NAMES, Place
-from segue.domain.claims.lexicon import NEGATIONS, USES
+from segue.domain.claims.lexicon import EXCEPT, NEGATIONS, USES
 from segue.domain.claims.linking import core_of, is_doc_path
-from segue.domain.claims.relations import Clause, Role
+from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind
 from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.reading.words import word_set
@@ -31,17 +31,17 @@ def check_not_used(case: Case) -> list[Atom]:
     denied = [n for n, low in enumerate(lows) if low in NEGATIONS]
     gone = [c for c in case.reading.clauses if c.relation is Relation.REMOVED and not c.negated]
     everywhere = [n for n, low in enumerate(lows) if low in _EVERYWHERE]
-    if len(names) != 1 or not ((used and denied and not gone) or (gone and everywhere)):
+    if (
+        any(low in EXCEPT for low in lows)
+        or len(names) != 1
+        or not ((used and denied and not gone) or (gone and everywhere))
+    ):
         return []
     if any(c.relation in (Relation.CREATED, Relation.ADDED, Relation.REPLACED) for c in case.reading.clauses):
         return []
-    items = [
-        i
-        for c in case.reading.clauses
-        for i in c.of(Role.PLACE, Role.SOURCE)
-        if case.tokens[i.at].kind is Kind.PATH
-    ]
-    place = Place(case, items)
+    paths = [Item(n, Role.PLACE) for n, t in enumerate(case.tokens) if t.kind is Kind.PATH]
+    placed = [i for c in case.reading.clauses for i in c.of(Role.PLACE, Role.SOURCE)]
+    place = Place(case, [i for i in placed if case.tokens[i.at].kind is Kind.PATH] or paths)
     verbs = [v for c in gone for v in c.verb]
     words = [n for n, low in enumerate(lows) if low in _NO_MORE]
     token = case.tokens[names[0]]
@@ -86,6 +86,9 @@ def _uses_left(case: Case, name: str, place: Place, covers: Iterable[int], certa
     in_code = [p for p in left if not is_doc_path(p.path)]
     if any(token.low.startswith("import") for token in case.tokens):
         in_code = [p for p in in_code if "import" in world.line(p)]
+    if any(token.low in ("use", "uses", "usage", "usages", "caller", "callers") for token in case.tokens):
+        defined = world.definition_places(name) or ()
+        in_code = [p for p in in_code if p not in defined]  # what is defined need not be used
     if in_code and certain and len(core_of(name)) > 2:
         return contradicts(
             f"`{name}` is still in {in_code[0].path}, line {in_code[0].line}", (), in_tree(in_code[0].path)

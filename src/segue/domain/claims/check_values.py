@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from segue.domain.claims.atoms import (
     Atom,
     Case,
@@ -22,6 +24,8 @@ from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.tokens import Kind
 from segue.domain.handoff.reading.words import word_set
 
+_Said = tuple[Item, Item, Item | None]
+"""The name, its value, and the value before."""
 _VALUES = frozenset({Kind.NUMBER, Kind.VERSION, Kind.SNIPPET, Kind.QUOTE, Kind.NAME})
 
 
@@ -46,8 +50,36 @@ def check_value(case: Case, clause: Clause) -> list[Atom]:
     if clause.lemma == "is now" and keys and case.tokens[targets[0].at].kind is Kind.NAME:
         return [_renamed_or_set(case, clause, keys[0], targets[0])]
     return [
-        _valued(case, clause, key, targets[0], sources[0] if sources else None) for key in keys
+        _directed(case, clause, (key, targets[0], sources[0] if sources else None)) for key in keys
     ] or _by_key_words(case, clause, words, targets[0])
+
+
+_UP = word_set("raise increase upgrade double lengthen widen bump_up bring_up dial_up crank_up turn_up")
+_DOWN = word_set("lower decrease reduce downgrade halve shrink shorten narrow dial_down turn_down")
+
+
+def _directed(case: Case, clause: Clause, said: _Said) -> Atom:
+    """Whether a name has its value, and it went the way that the verb says."""
+    key, target, source = said
+    atom = _valued(case, clause, key, target, source)
+    if atom.status is not Status.HOLDS or clause.lemma not in _UP | _DOWN:
+        return atom
+    turns = [(old, new) for _, _, old, new in _known_values(case, key, Place(case, clause.of(Role.PLACE)))]
+    turns += [(each.before, each.after) for each in dependencies_of(case, key.at)]
+    if source is not None and source.at in atom.covers:
+        turns.append((case.tokens[source.at].text, case.tokens[target.at].text))
+    steps = [(_digits(old), _digits(new)) for old, new in turns if old and new]
+    is_up, is_exact = clause.lemma in _UP, clause.lemma in ("double", "halve")
+    if not is_exact and any((new > old) is is_up and new != old for old, new in steps):
+        return atom
+    if steps and not is_exact:
+        return contradicts(f"{atom.reason}, which is the other way", (), *atom.evidence)
+    return replace(atom, covers=atom.covers - set(clause.verb))
+
+
+def _digits(text: str) -> tuple[int, ...]:
+    """The numbers in a value or a version, to be compared."""
+    return tuple(int(part) for part in "".join(c if c.isdecimal() else " " for c in text).split())
 
 
 def _renamed_or_set(case: Case, clause: Clause, key: Item, target: Item) -> Atom:
@@ -64,8 +96,6 @@ def _renamed_or_set(case: Case, clause: Clause, key: Item, target: Item) -> Atom
     return unknown(f"the changed lines do not show that `{new.text}` took its place")
 
 
-_Said = tuple[Item, Item, Item | None]
-"""The name, its value, and the value before."""
 _Value = tuple[str, str, str | None, str | None]
 """A path, the name of a value in it, the value before, and after."""
 

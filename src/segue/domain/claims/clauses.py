@@ -91,7 +91,7 @@ class _Clauses:
         return max(floor, prev + 1) if not verb.passive else floor
 
     def _clause(self, verb: FoundVerb, begin: int, end: int) -> Clause:
-        subject = [n for n in range(begin, verb.at) if n not in verb.verb]
+        subject = [n for n in range(self._behind_turn(begin, verb.at), verb.at) if n not in verb.verb]
         aux = range(self.back(verb.at) + 1, verb.at)
         denied = any(
             self.low(n) in NEGATIONS or self.low(n) == "zero" for n in (*aux, *verb.verb, verb.at - 1)
@@ -147,6 +147,12 @@ class _Clauses:
             foreign=foreign,
             is_new="now" in around or "new" in around or sense.lemma in ("gain", "get", "receive"),
         )
+
+    def _behind_turn(self, begin: int, end: int) -> int:
+        """Where the subject begins in "requests 1.0 -> 2.0, rich added": what turned is told already."""
+        arrows = [n for n in range(begin, end) if self.low(n) in ARROWS]
+        commas = [n for n in range(begin, end) if "," in self.low(n)]
+        return commas[-1] + 1 if arrows and commas and arrows[-1] < commas[-1] else begin
 
     def _of_noun(self, verb: FoundVerb, sense: Sense, items: list[Item]) -> list[Item]:
         """ "removal of X", "changes to X": X is what it is said of."""

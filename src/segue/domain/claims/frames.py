@@ -14,6 +14,7 @@ from segue.domain.claims.lexicon import (
     USES,
 )
 from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
+from segue.domain.claims.segments import ARROWS
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.reading.words import word_set
@@ -21,7 +22,7 @@ from segue.domain.handoff.reading.words import word_set
 _LATER = word_set(
     "now anymore longer left remain remains survive survives anywhere nowhere today nobody nothing"
 )
-_EARLIER = word_set("before earlier previously formerly yet until prior")
+_EARLIER = word_set("before earlier previously formerly until prior")
 _THERE = word_set(
     "exist exists existed there present found find finds see sees have has had hold holds contain contains "
     "sport sports carry carries live lives sit sits available around left remain remains survive survives "
@@ -153,7 +154,7 @@ def _moved(gist: _Gist) -> list[Clause]:
     if len(gist.names) != 1 or len(gist.paths) != 2:
         return []
     old = [n for n in gist.paths if gist.before(n) in _SOURCES]
-    arrow = [n for n in range(gist.paths[0], gist.paths[1]) if gist.tokens[n].text in _ARROWS]
+    arrow = [n for n in range(gist.paths[0], gist.paths[1]) if gist.tokens[n].text in ARROWS]
     if not old and arrow:
         old = gist.paths[:1]
     if len(old) != 1 or gist.at(_STAYING):
@@ -163,7 +164,6 @@ def _moved(gist: _Gist) -> list[Clause]:
     return [_made(gist, Relation.RENAMED, items, gist.at(_MOVING), lemma="move")]
 
 
-_ARROWS = ("->", "\u2192", "=>", "\u21d2")
 _MOVING = word_set(
     "go goes went gone left places home found find lives live sits sit longer anymore not formerly new to "
     "no changed than rather have has from you will can used was now"

@@ -10,6 +10,7 @@ from segue.domain.claims.frames import framed_clauses, named_clauses
 from segue.domain.claims.ledger import Statement
 from segue.domain.claims.lexicon import COUNT_NOUNS, GRAMMAR, PREFIXES, PREPOSITIONS
 from segue.domain.claims.relations import Clause, Item, Role
+from segue.domain.claims.segments import ARROWS
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
 from segue.domain.claims.verbs import Relation
 from segue.domain.handoff.reading.words import word_set
@@ -21,7 +22,6 @@ _LETTERS = {
     "??": Relation.CREATED,
     "+": Relation.CREATED,
 }
-_ARROWS = ("->", "\u2192", "=>", "\u21d2")
 _TURNS = word_set("was were from instead before previously formerly not old than")
 _VALUE_WORDS = word_set(
     "went goes is now at from to version of asks for defaults equals the in lists has value new default used "
@@ -276,7 +276,7 @@ def _is_listed(tokens: list[Token], lead: int, at: int) -> bool:
 
 
 def _arrow(tokens: list[Token]) -> int:
-    return next((n for n, t in enumerate(tokens) if t.text in _ARROWS), 0)
+    return next((n for n, t in enumerate(tokens) if t.text in ARROWS), 0)
 
 
 def _made(

@@ -36,7 +36,7 @@ from segue.domain.claims.lexing import tokens_of
 from segue.domain.claims.relations import Clause, Item, Role
 from segue.domain.claims.runs import same_runs, shown, tells
 from segue.domain.claims.tokens import ENTITIES, Kind, Token
-from segue.domain.claims.verbs import NOUNS, VAGUE, Relation
+from segue.domain.claims.verbs import EDITS, NOUNS, VAGUE, Relation
 from segue.domain.handoff.reading.words import word_set
 
 _GENERIC = word_set("repo repository project codebase root tree top folder directory package src source")
@@ -280,12 +280,16 @@ def _file(case: Case, clause: Clause, item: Item) -> Atom:
         case.tokens[n].low in NEW for n in range(max(clause.first, item.at - 4), item.at)
     ):
         relation = Relation.CREATED
-    if relation in (Relation.CREATED, Relation.REMOVED) and _is_only_listed(case, clause, item):
-        return unknown(f"{token.text} is listed somewhere")
+    if relation in (Relation.CREATED, Relation.REMOVED) and (
+        _is_only_listed(case, clause, item) or _is_number_of(case, clause)
+    ):
+        return unknown(f"{token.text} is where something is listed or counted")
     atom = check_path(case.world, token.text, relation)
     every = _quantifiers(case, item)
     if every and relation is Relation.CHANGED and (idle := _unchanged_in(case, token)):
         atom = contradicts(f"{idle} did not change", (), in_tree(idle))
+    if clause.lemma in EDITS and atom.status is Status.HOLDS and " was added" in atom.reason:
+        return by_words(atom.reason, (), *atom.evidence)
     refutes = clause.lemma not in VAGUE or atom.is_absence
     refutes = refutes and not _is_loose(case, token)
     if atom.reason.endswith("was deleted") and not says_kept(clause):
@@ -294,6 +298,12 @@ def _file(case: Case, clause: Clause, item: Item) -> Atom:
         atom = unknown(atom.reason)
     verb = clause.verb if clause.strong else ()
     return cover(atom, (item.at, *verb, *every)) if atom.status is Status.HOLDS else atom
+
+
+def _is_number_of(case: Case, clause: Clause) -> bool:
+    """True for the `one added` of "a.py: one line changed, one added"."""
+    at = min(clause.verb, default=0) - 1
+    return at >= 0 and case.tokens[at].value is not None
 
 
 def _quantifiers(case: Case, item: Item) -> list[int]:

@@ -59,6 +59,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "going forward, as of today",
         "anymore": "any longer, any more",
         "was": "used to be, previously was",
+        "formerly": "used to",
         "called": "goes by the name of, goes by, given the name, go by, named as, known as, the name of",
         "new": "brand new",
         "uses": "call sites, usage sites",

@@ -144,6 +144,10 @@ VAGUE = word_set(
     "finalise sync align point mark adopt link expose restore stabilize stabilise behave"
 )
 """Soft verbs that do not even say that the file of which they tell has changed."""
+EDITS = word_set("update modify edit tweak adjust extend alter amend rewrite rework refactor patch")
+"""Verbs that say that a thing was there before, and still is."""
+KEEPS = EDITS | {"change", "touch"}
+"""Verbs that say that a thing is still there."""
 _IRREGULAR = {
     lemma: tuple(forms.split(","))
     for lemma, _, forms in (
