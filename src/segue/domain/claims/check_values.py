@@ -69,6 +69,7 @@ def _directed(case: Case, clause: Clause, said: _Said) -> Atom:
     if source is not None and source.at in atom.covers:
         turns.append((case.tokens[source.at].text, case.tokens[target.at].text))
     steps = [(_digits(old), _digits(new)) for old, new in turns if old and new]
+    steps = [(old, new) for old, new in steps if old[: len(new)] != new[: len(old)]]
     is_up, is_exact = clause.lemma in _UP, clause.lemma in ("double", "halve")
     if not is_exact and any((new > old) is is_up and new != old for old, new in steps):
         return atom
@@ -78,7 +79,9 @@ def _directed(case: Case, clause: Clause, said: _Said) -> Atom:
 
 
 def _digits(text: str) -> tuple[int, ...]:
-    """The numbers in a value or a version, to be compared."""
+    """The numbers in a value or a version, to be compared; none of `1.0-beta`."""
+    if any(c.isalpha() for c in text.lstrip("vV^~<>= ")):
+        return ()
     return tuple(int(part) for part in "".join(c if c.isdecimal() else " " for c in text).split())
 
 
