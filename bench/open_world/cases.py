@@ -324,7 +324,7 @@ def _others(world: World, rng: random.Random) -> Iterator[Case]:
             yield false_case("dep_added", "wrong version", "v", **manifest, v=_other(new))
         elif each.after is None:
             yield false_case("dep_added", "was removed", "d", ACT, **manifest, v=old)
-        else:
+        elif _numbers(new) > _numbers(old):  # the phrasings say that it was raised
             yield from _bumps(each, manifest, old, new)
     for dependency in some_of(rng, list(world.commit.dependencies)):
         where = dependency.manifest
@@ -346,6 +346,10 @@ def _bumps(
     yield false_case("dep_bumped", "wrong version", "v", **manifest, w=old, v=_other(new))
     yield false_case("dep_bumped", "other way round", "v", ACT, **manifest, w=new, v=old)
     yield false_case("dep_added", "there before", "d", ACT, **manifest, v=new)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdigit()]
 
 
 def _bare(version: str | None) -> str:
