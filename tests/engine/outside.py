@@ -77,7 +77,7 @@ def _play(agent: str, before: int, text: str) -> Mapping[str, Any]:
 
 
 class OutsideBackend(AgentBackend):
-    """Takes a message once, whoever sends it how often; loses nothing when Segue is killed."""
+    """Takes each message once, however often it is sent; loses nothing when Segue is killed."""
 
     capabilities = Capabilities(resume=True, conversation=True, usage=True, events=True)
 
