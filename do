@@ -7,7 +7,7 @@
 # ./do fix            put in order what a machine can
 # ./do bench [NAME]   run the benchmark bench/NAME.py, with ARGS of its own; without a name, list them
 # ./do docs           write the generated pages of docs/ anew
-# ./do build [FOLDER] make the packages, into dist/; with a C compiler, the reading of handoffs is compiled
+# ./do build [FOLDER] make the packages, into dist/
 # ./do lock           resolve the dependencies anew into the *.lock files
 set -eu
 cd "$(dirname "$0")"
@@ -63,8 +63,6 @@ case "$command" in
          for file in bench/*.py; do name=${file#bench/}; printf '%-12s%s\n' "${name%.py}" "$(sed -n '1s/"""//gp' "$file")"; done ;;
   docs)  sync dev.lock; exec .venv/bin/python docs/generate.py ;;
   build) sync dev.lock; find_uv
-         command -v cc >/dev/null 2>&1 && export HATCH_BUILD_HOOK_ENABLE_MYPYC=1
-         # by way of the source package: the compiler leaves its files where it works
          "$UV" build -q --no-build-isolation --python .venv/bin/python -o "${1:-dist}" ;;
   lock)  find_uv
          compile() { "$UV" pip compile -q --universal --generate-hashes --no-header "$@"; }

@@ -21,7 +21,7 @@ from tests.agents import rig_opencode
 from tests.agents.rig import Rig
 
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
-from segue.application.backends import Message
+from segue.application.ports.backend import Message
 from segue.testing import ScriptedModel, say, script, shell, write
 
 PLAN = script({"work": [write("file.txt", "x\n"), shell("cat file.txt"), say("Done.")]})

@@ -4,6 +4,9 @@
 
 FOLDER holds the texts, which are not part of this repository; docs/blind-protocol.md says how to get them
 and when which file may be read. Without --all only the texts of the blind round count.
+
+With --asked, the writer of a text is asked where a pipeline would ask, and answers what the labels say: the
+most that asking can give. It goes through the same code as a run, which keeps only what the text says.
 """
 
 from __future__ import annotations
@@ -11,24 +14,88 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from extraction import ALL, project
 from labelled_texts import Label, find_texts, load_labels
 from scoring import CORE, TEXT_FIELDS, Tally, score, total
-from segue.domain.handoff import extract_handoff
+from segue.adapters.tokens import counter_for
+from segue.domain.asking import complete, reading_of, what_is_missing
+from segue.domain.briefing.repair_prompt import question_for
+from segue.domain.handoff import (
+    Extraction,
+    Handoff,
+    Origin,
+    OutputNotation,
+    extract_handoff,
+    render_handoff,
+)
 
 Pairs = list[tuple[Label, str]]
 
 
-def measure_fields(pairs: Pairs, per_text: bool) -> None:
+def extract(label: Label, text: str) -> Extraction:
+    """What is read in a text, by a caller who knows whether it is a reply."""
+    return extract_handoff(text, origin=Origin.REPLY if label.reply else Origin.DOCUMENT)
+
+
+class Writers:
+    """Answer what the labels say, and count what asking costs."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.tokens = 0
+        self._count = counter_for(None)
+
+    def complete(self, label: Label, text: str, found: Extraction) -> Extraction:
+        """The record with what its writer adds; as it was where a pipeline would not ask."""
+        reading = reading_of(found)
+        missing = what_is_missing(found.handoff, reading)
+        if not missing:
+            return found
+        gold = label.gold(text)
+        needs_all = missing.handoff or missing.statements
+        answer = _as_handoff(gold) if needs_all else Handoff(outcome=gold["outcome"])
+        done = complete(found, reading, answer, missing, text)
+        self.asked += 1
+        self.tokens += self._count(question_for(missing, OutputNotation.YAML))
+        self.tokens += self._count(render_handoff(answer, OutputNotation.YAML))
+        return replace(found, handoff=done.handoff, spans=done.spans)
+
+
+def _as_handoff(gold: dict[str, Any]) -> Handoff:
+    fields: dict[str, Any] = {"outcome": gold["outcome"]}
+    for name, (field, part) in {
+        "what_was_done": ("what_was_done", None),
+        "decisions": ("decisions_made", "decision"),
+        "open_questions": ("open_questions", "question"),
+        "next_steps": ("suggested_next_steps", "step"),
+        "blockers": ("blockers", "blocker"),
+        "gotchas": ("gotchas", "issue"),
+        "critical_context": ("critical_context", None),
+        "files_created": ("files_created", "path"),
+        "files_modified": ("files_modified", "path"),
+    }.items():
+        items = [" ".join(item.split()) for item in gold.get(name, ())]
+        fields[field] = [{part: item} if part else item for item in items if item]
+    if goal := gold.get("goal"):
+        fields["goal"] = " ".join(goal)
+    return Handoff.model_validate(fields)
+
+
+def measure_fields(pairs: Pairs, per_text: bool, writers: Writers | None = None) -> None:
     """Prints how much of the labels is found, field by field, and how often the outcome is right."""
     sums = {name: Tally() for name in ALL}
     outcomes: Counter[tuple[str | None, str | None]] = Counter()
     for label, text in pairs:
-        gold, answer = label.gold(text), project(text, extract_handoff(text))
+        found = extract(label, text)
+        if writers is not None:
+            found = writers.complete(label, text, found)
+        gold, answer = label.gold(text), project(text, found)
         tallies = score(gold, answer)
         for name in ALL:
             sums[name].add(tallies[name])
@@ -59,7 +126,7 @@ def print_outcomes(outcomes: Counter[tuple[str | None, str | None]]) -> None:
 
 def measure_refusals(pairs: Pairs, per_text: bool) -> None:
     """Prints how many of the texts that hand nothing over give a record."""
-    taken = [label.id for label, text in pairs if extract_handoff(text).handoff is not None]
+    taken = [label.id for label, text in pairs if extract(label, text).handoff is not None]
     print(f"{len(pairs)} texts that are not handoffs: {len(taken)} give a record")
     if per_text:
         print(f"  {' '.join(taken)}")
@@ -74,13 +141,20 @@ def main() -> int:
     parser.add_argument("--texts", type=Path, required=True, help="a folder with the texts")
     parser.add_argument("--all", action="store_true", help="also the texts outside the blind round")
     parser.add_argument("--per-text", action="store_true", help="a line for each text")
+    parser.add_argument(
+        "--asked", action="store_true", help="ask the writers, who answer what the labels say"
+    )
     options = parser.parse_args()
     labels = [label for label in load_labels(options.labels) if options.all or label.blind]
     pairs = list(find_texts(labels, options.texts))
     handoffs = [(label, text) for label, text in pairs if label.handoff]
     others = [(label, text) for label, text in pairs if not label.handoff]
     if handoffs:
-        measure_fields(handoffs, options.per_text)
+        writers = Writers() if options.asked else None
+        measure_fields(handoffs, options.per_text, writers)
+        if writers is not None:
+            each = writers.tokens / max(1, writers.asked)
+            print(f"asked {writers.asked} of {len(handoffs)}: question and answer take {each:.0f} tokens")
     if others:
         measure_refusals(others, options.per_text)
     return 0

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from segue.adapters.tokens import TokenCounter, load_counter
+from segue.adapters.tokens import VocabularyCounter, load_counter
+from segue.domain.asking import reading_of
 from segue.domain.briefing import Briefing, Predecessor, brief
 from segue.domain.handoff import extract_handoff
 
@@ -88,11 +89,11 @@ def _items(label: dict[str, Any]) -> Iterator[tuple[str, str]]:
             )
 
 
-def measure(documents: list[Labelled], budgets: list[int | None], count: TokenCounter) -> dict[str, Any]:
+def measure(documents: list[Labelled], budgets: list[int | None], count: VocabularyCounter) -> dict[str, Any]:
     """The figures of all budgets over all documents."""
     gold = sum(len(document.items) for document in documents)
     core = sum(field in _CORE for document in documents for field, _ in document.items)
-    overhead = count(_brief(None, "", None, count).text)
+    overhead = count(_brief([], None, count).text)
     raw = [count(document.text) for document in documents]
     rows = []
     for budget in budgets:
@@ -133,11 +134,19 @@ def measure(documents: list[Labelled], budgets: list[int | None], count: TokenCo
 
 
 def _brief_document(document: Labelled, budget: int | None, count: Callable[[str], int]) -> Briefing:
-    return _brief(extract_handoff(document.text).handoff, document.text, budget, count)
+    extraction = extract_handoff(document.text)
+    reading = reading_of(extraction)
+    before = Predecessor(
+        agent_name="previous",
+        handoff=extraction.handoff,
+        reply=document.text,
+        coverage=reading.coverage,
+        places=reading.places,
+    )
+    return _brief([before], budget, count)
 
 
-def _brief(handoff: Any, reply: str, budget: int | None, count: Callable[[str], int]) -> Briefing:
-    before = [Predecessor(agent_name="previous", handoff=handoff, reply=reply)] if reply else []
+def _brief(before: list[Predecessor], budget: int | None, count: Callable[[str], int]) -> Briefing:
     return brief(
         prompt="Go on with the work.",
         agent_name="next",

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -24,14 +22,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 import pyromark
 import yaml
 
-from compiled import compiled
 from scoring import CORE, PATH_FIELDS, TEXT_FIELDS, Tally, score, total
-from segue.domain.handoff.reading.extraction import Extraction, extract_handoff
-from segue.domain.handoff.reading.items import split_items
-from segue.domain.handoff.reading.markdown import parse_markdown
-from segue.domain.handoff.reading.notations import Topic
-from segue.domain.handoff.reading.paths import paths_in
-from segue.domain.handoff.reading.vocabulary import read_heading
+from segue.domain.handoff.extract.blocks import parse_markdown
+from segue.domain.handoff.extract.extraction import extract_handoff, read_source
+from segue.domain.handoff.extract.ownership import Share
+from segue.domain.handoff.extract.result import Extraction
+from segue.domain.handoff.extract.topics import Topic
+from segue.domain.handoff.extract.vocabulary import read_heading
+from segue.domain.text.items import split_items
+from segue.domain.text.paths import paths_in
 
 ALL = TEXT_FIELDS + PATH_FIELDS
 LISTS = {
@@ -203,6 +202,28 @@ def check_spans(corpus: Path) -> int:
     return bad
 
 
+def measure_loss(corpus: Path) -> None:
+    """Prints where the letters and digits of all documents end; those outside of all units are lost."""
+    shares: Counter[str] = Counter()
+    for source in load(corpus).values():
+        reading = read_source(source)
+        whole = reading.outline.source
+        held = bytearray(len(whole))
+        for unit in reading.outline.units:
+            start, end = unit.reach
+            held[start:end] = b"1" * (end - start)
+            share = reading.assembled.owners[unit.id].share
+            shares[share] += sum(map(str.isalnum, whole[start:end]))
+        for start, end in reading.outline.markup:
+            held[start:end] = b"1" * (end - start)
+        for comment in re.finditer(r"<!--.*?(?:-->|\Z)", whole, re.DOTALL):
+            held[comment.start() : comment.end()] = b"1" * len(comment[0])
+        shares["all"] += sum(map(str.isalnum, whole))
+        shares["lost"] += sum(c.isalnum() and not held[at] for at, c in enumerate(whole))
+    parts = ", ".join(f"{name} {shares[name] / shares['all']:.3f}" for name in [*Share, "lost"])
+    print(f"letters and digits of all documents, by where they are kept: {parts}")
+
+
 def measure_speed(corpus: Path, rounds: int = 25) -> None:
     """Prints megabytes a second beside the bare Markdown parser.
 
@@ -228,8 +249,7 @@ def measure_speed(corpus: Path, rounds: int = 25) -> None:
             took = [_timed(work, source) for source in documents]
             fastest[name] = list(map(min, fastest[name], took))
     best = {name: sum(times) for name, times in fastest.items()}
-    how = "compiled" if is_compiled() else "as Python"
-    print(f"{how}: {size:.2f} MB in {len(documents)} documents, best of {rounds} rounds")
+    print(f"{size:.2f} MB in {len(documents)} documents, best of {rounds} rounds")
     for name, seconds in best.items():
         print(f"{name:52}{size / seconds:7.2f} MB/s")
     bare, blocks, ours = best.values()
@@ -237,21 +257,6 @@ def measure_speed(corpus: Path, rounds: int = 25) -> None:
         f"extraction runs at {bare / ours:.2f} of the bare parser's speed, {blocks / ours:.2f} of the tree's"
     )
     print(f"the first time, when no heading has been looked up before: {size / cold:.2f} MB/s", flush=True)
-
-
-def is_compiled() -> bool:
-    """True if the modules in use are machine code."""
-    return not str(sys.modules[extract_handoff.__module__].__file__).endswith(".py")
-
-
-def measure_compiled(corpus: Path) -> None:
-    """The same in a process of its own, with what `./do build` makes of the sources."""
-    folder = compiled()
-    if folder is None:
-        print("not measured: compiled, for there is no C compiler")
-        return
-    command = [sys.executable, __file__, "--corpus", str(corpus), "--speed"]
-    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(folder)}, check=True)
 
 
 def _timed(work: Any, source: str) -> float:
@@ -273,10 +278,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.speed:
         measure_speed(options.corpus)
-        if not is_compiled():
-            measure_compiled(options.corpus)
         return 0
     measure(options.corpus, options.split, options.per_document, options.out)
+    measure_loss(options.corpus)
     return 1 if check_spans(options.corpus) else 0
 
 

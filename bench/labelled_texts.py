@@ -23,6 +23,8 @@ class Label:
     """Of the text, as UTF-8."""
     handoff: bool
     """False for a text that hands nothing over."""
+    reply: bool
+    """True for the final reply of an agent, as the name of its file says; false for a document."""
     blind: bool
     """True if the text counts in the figure of its round."""
     outcome: str | None
@@ -38,15 +40,19 @@ class Label:
 
 def load_labels(file: Path) -> list[Label]:
     """The labels of one file, one a line."""
-    return [_label(json.loads(line)) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    reply = file.stem.startswith("replies")
+    return [
+        _label(json.loads(line), reply=reply) for line in file.read_text("utf-8").splitlines() if line.strip()
+    ]
 
 
-def _label(record: dict[str, Any]) -> Label:
+def _label(record: dict[str, Any], *, reply: bool) -> Label:
     return Label(
         id=record["id"],
         source=record["source"],
         sha256=record["sha256"],
         handoff=record["handoff"],
+        reply=reply,
         blind=record.get("blind", True),
         outcome=record.get("outcome"),
         spans={name: [(a, b) for a, b in spans] for name, spans in record.get("spans", {}).items()},

@@ -19,7 +19,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from open_world import awkward_blind, awkward_held_out
+from open_world import awkward_blind, awkward_fourth, awkward_held_out, awkward_third
 from open_world.case import Case
 from open_world.cases import cases_of, checked_cases_of
 from open_world.facts import load_commits
@@ -28,7 +28,9 @@ from open_world.statements import BLIND, HALVES, Speaker, Statement
 from open_world.tables import figures_of, print_tables, unmet_floors
 from open_world.worlds import World, checked_worlds, make_world
 
-AWKWARD = {each.HALF: each.REPOSITORIES for each in (awkward_held_out, awkward_blind)}
+AWKWARD = {
+    each.HALF: each.REPOSITORIES for each in (awkward_held_out, awkward_blind, awkward_third, awkward_fourth)
+}
 """Half -> its repositories. What is blind is not among "both": nobody looks at it while the judge changes."""
 
 

@@ -15,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from segue.application.pipelines import Submission
-from segue.application.workers import WorkerPolicy
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.engine import WorkerPolicy
 from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
@@ -33,7 +33,7 @@ async def run_segue(folder: Path, pipelines: int, steps: int) -> tuple[float, fl
         async def submit(name: str) -> int:
             place = folder / name  # two pipelines do not work in one folder
             place.mkdir()
-            wanted = Submission(
+            wanted = PipelineRequest(
                 prompt="Do nothing.",
                 custom_steps=(TemplateStep(agent="developer", description="Do nothing."),) * steps,
                 working_dir=str(place),

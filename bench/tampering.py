@@ -23,7 +23,7 @@ from later_tamper_cases import LATER_HONEST, LATER_TAMPERINGS
 from segue.adapters.checks.reported import CheckRunner
 from segue.adapters.git.evidence import observe
 from segue.adapters.git.test_trees import GitTestTrees
-from segue.application.test_comparison import TestComparer
+from segue.application.handoffs.test_comparison import TestComparer
 from segue.domain.evidence.model import Standing, WeakenedTest
 from segue.domain.evidence.weakened import find_weakened
 from tamper_cases import HONEST, TAMPERINGS, Case

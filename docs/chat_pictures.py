@@ -17,7 +17,7 @@ from typing import Any
 from picture import without_fonts
 from textual.pilot import Pilot
 
-from segue.domain.handing_over import QUESTION
+from segue.domain.briefing.handover_prompt import QUESTION
 from segue.interfaces.chat.app import ChatApp
 from segue.testing import ScriptedBackend, build_test_segue, trust_project
 

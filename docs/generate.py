@@ -18,7 +18,7 @@ import typer.main
 
 from segue.__main__ import LazyParts
 from segue.adapters.backends import BACKENDS, backend_class
-from segue.application.backends import Capabilities
+from segue.application.ports.backend import Capabilities
 from segue.interfaces.cli.app import app, run_cli
 
 PAGE = Path(__file__).parent / "cli.md"

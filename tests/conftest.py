@@ -13,10 +13,11 @@ from uuid import uuid4
 import pytest
 from hypothesis import settings
 
-from segue.adapters.storage.database import SqlDatabase, open_database
-from segue.testing.pipelines import lay_out_databases
+from segue.adapters.storage.database import SqlStore, open_database
+from segue.testing.pipelines import lay_out_database
 from tests.postgres import new_database, running_postgres
 from tests.stacks import pytest_runtest_makereport  # noqa: F401  # a hook
+from tests.workers import ForkedWorkers
 
 # The same examples in every run, so that a commit is green or red and never by chance: a few in `./do test`,
 # more in `./do test all`. To look for new ones: HYPOTHESIS_PROFILE=explore .venv/bin/pytest tests/handoff
@@ -24,6 +25,12 @@ settings.register_profile("few", max_examples=10, derandomize=True, deadline=Non
 settings.register_profile("steady", max_examples=40, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers need not import everything, each for itself."""
+    if getattr(config.option, "dist", "no") != "no":
+        config.pluginmanager.register(ForkedWorkers())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,6 +49,8 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    # what tests check with pytest needs none of our plugins, and they are half of its start
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return home
 
 
@@ -101,7 +110,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     migrated = "database" in request.fixturenames
     if request.param == "sqlite":
         if migrated:
-            lay_out_databases(tmp_path / "laid out")
+            lay_out_database(tmp_path / "laid out")
             (tmp_path / "laid out" / "segue.db").rename(tmp_path / "test.db")
         yield f"sqlite:///{tmp_path / 'test.db'}"
     elif migrated:
@@ -113,7 +122,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[SqlDatabase]:
+async def database(database_url: str) -> AsyncIterator[SqlStore]:
     """An open database of either kind, migrated and empty."""
     opened = await open_database(database_url)
     yield opened

@@ -198,7 +198,7 @@ def main(arguments: Sequence[str]) -> int:
         os.environ.setdefault("HYPOTHESIS_PROFILE", "few")
     with Beside("style, types and layers", ["./do", "check"]) as check:
         # else hundreds of processes compile it, each for itself
-        call([python, "-m", "compileall", "-q", "src", "tests"])
+        call([python, "-m", "compileall", "-q", "src"])
         agents = "all" if every else "opencode"
         if code := call([python, "-m", "tests.agents.programs", "install", agents]):
             return code

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from segue.testing.pipelines import lay_out_databases
+from segue.testing.pipelines import lay_out_database
 from tests.trusting import write_project
 from tests.warm import WarmProcess, run_warm
 
@@ -30,7 +30,7 @@ class ServedSegue:
         self._files = files
         self._process: WarmProcess | None = None
         self.client = httpx.Client(timeout=120)
-        lay_out_databases(data_dir)
+        lay_out_database(data_dir)
 
     def start(self) -> None:
         """Start it and wait until it answers."""

@@ -42,6 +42,8 @@ def test_what_commands_cost_is_printed_beside_bare_python() -> None:
     costs = dict(re.findall(r"^(.+?) +\d+ ms +([\d.]+) times bare Python$", told, re.MULTILINE))
     assert costs["python, nothing"] == "1.0"
     assert {"segue --version", "segue pipelines list", "import segue"} <= set(costs)
+    first = r"^(segue \w+) +\d+ ms to the first line, \d+ ms of it computing$"
+    assert re.findall(first, told, re.MULTILINE) == ["segue run", "segue serve"]
 
 
 def test_reads_beside_others_are_all_answered() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from segue.adapters.credential import LocalCredential, login_name
-from segue.adapters.storage.database import SqlDatabase, open_database
+from segue.adapters.storage.database import SqlStore, open_database
+from segue.adapters.storage.queries import SqlRows
 from segue.adapters.storage.reader import Rows
 from segue.application.tokens import Tokens, hash_of
 from segue.domain.errors import CredentialError, InvalidRequest, TokenRefused, UnknownName
-from segue.domain.tokens import TokenKind, read_expiry
+from segue.domain.tokens import Token, TokenKind, read_expiry
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 VALUE = f"segue_{'x' * 43}"
@@ -44,8 +46,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def tokens(database: SqlDatabase, path: Path, clock: Clock) -> Tokens:
-    return Tokens(database=database, clock=clock, credential=LocalCredential(path), owner="mara")
+def tokens(database: SqlStore, path: Path, clock: Clock) -> Tokens:
+    return Tokens(store=database, clock=clock, credential=LocalCredential(path), owner="mara")
 
 
 def test_the_file_is_for_its_owner_alone_whatever_the_umask(path: Path) -> None:
@@ -117,7 +119,7 @@ def test_the_login_name_is_not_taken_from_the_environment(monkeypatch: pytest.Mo
 
 
 async def test_the_credential_is_made_once_and_known_by_its_hash(
-    tokens: Tokens, database: SqlDatabase, path: Path
+    tokens: Tokens, database: SqlStore, path: Path
 ) -> None:
     values = await asyncio.gather(*(tokens.local() for _ in range(4)))
     assert {*values} == {path.read_text().strip()}
@@ -134,7 +136,7 @@ async def test_a_data_folder_serves_several_databases(tokens: Tokens, path: Path
     value = await tokens.local()
     other = await open_database(f"sqlite:///{tmp_path / 'other.db'}")
     try:
-        there = Tokens(database=other, clock=Clock(), credential=LocalCredential(path), owner="mara")
+        there = Tokens(store=other, clock=Clock(), credential=LocalCredential(path), owner="mara")
         with pytest.raises(TokenRefused):
             await there.check(value)
         assert await there.local() == value
@@ -176,7 +178,7 @@ async def test_a_token_has_a_name_of_its_own_until_it_ends(tokens: Tokens, clock
     assert len(await tokens.revoke("ci")) == 1, "the expired one is left as it was"
 
 
-async def test_making_and_revoking_is_in_the_audit_trail(tokens: Tokens, database: SqlDatabase) -> None:
+async def test_making_and_revoking_is_in_the_audit_trail(tokens: Tokens, database: SqlStore) -> None:
     issued = await tokens.new("ci", ["run"], "1h")
     await tokens.revoke("ci")
     made, revoked = await database.views.entries_after(0)
@@ -212,26 +214,47 @@ async def test_a_code_gives_no_token_past_those_who_revoke(postgres_url: str, pa
 
     database = await open_database(postgres_url)
     try:
-        tokens = Tokens(database=database, clock=Clock(), credential=LocalCredential(path), owner="mara")
+        tokens = Tokens(store=database, clock=Clock(), credential=LocalCredential(path), owner="mara")
+        other = await open_database(postgres_url)  # another process, which has a writer of its own
         code = await tokens.new_code()
-        async with asyncio.timeout(120), database.begin() as work:  # what `revoke` does, with a pause
-            assert await work.tokens.all() == []
+        begun, may_end = threading.Event(), threading.Event()
+
+        def revoke(rows: SqlRows) -> None:  # what `revoke` does, with a pause
+            rows.lock_tokens()
+            assert rows.find(Token) == ()
+            begun.set()
+            assert may_end.wait(120)
+            rows.drop_codes(name="mara")
+
+        async with asyncio.timeout(120):
+            revoking = asyncio.create_task(other.write(revoke))
+            await asyncio.to_thread(begun.wait, 120)
             exchange = asyncio.create_task(tokens.exchange(code))
             while not exchange.done() and not await database.reader.run(somebody_waits):
                 pass
-            await work.tokens.drop_codes("mara")
-            await work.commit()
+            may_end.set()
+            await revoking
+            await other.close()
         with pytest.raises(TokenRefused):
             await exchange
     finally:
         await database.close()
 
 
-async def test_a_code_that_nobody_made_waits_for_no_writer(tokens: Tokens, database: SqlDatabase) -> None:
-    async with asyncio.timeout(120), database.begin() as work:
-        await work.tokens.all()
+async def test_a_code_that_nobody_made_waits_for_no_writer(tokens: Tokens, database: SqlStore) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def hold(rows: SqlRows) -> None:
+        begun.set()
+        assert may_end.wait(120)
+
+    async with asyncio.timeout(120):
+        holding = asyncio.create_task(database.write(hold))
+        await asyncio.to_thread(begun.wait, 120)
         with pytest.raises(TokenRefused, match="used already"):
             await tokens.exchange("segue_junk")
+        may_end.set()
+        await holding
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.backends import SessionRequest
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.backend import SessionRequest
 from segue.domain.catalog import TemplateStep
 from segue.domain.permissions import (
     DEFAULT_RULES,
@@ -114,7 +114,7 @@ async def test_every_session_has_the_rule_about_the_credential_of_its_segue(tmp_
     (tmp_path / "work").mkdir()
     async with build_test_segue(tmp_path, backend) as segue:
         await segue.sessions.start("developer", working_dir=str(tmp_path / "work"))
-        wanted = Submission(
+        wanted = PipelineRequest(
             custom_steps=(TemplateStep(agent="developer", description="x"),),
             prompt="x",
             working_dir=str(tmp_path / "work"),

@@ -8,22 +8,21 @@ starting execute Python themselves.
 from __future__ import annotations
 
 import atexit
-import gc
 import importlib
-import json
 import os
 import resource
 import select
+import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
+
+from tests import forks
 
 _PRELOADED = (
     "segue.__main__",
@@ -32,7 +31,7 @@ _PRELOADED = (
     "segue.adapters.backends.opencode.backend",
     "segue.adapters.backends.scripted",
     "segue.adapters.checks",
-    "segue.adapters.engine.dbos_engine",
+    "segue.adapters.engine.local_engine",
     "segue.adapters.git.workspaces",
     "segue.adapters.storage.database",
     "segue.adapters.tokens",
@@ -44,7 +43,6 @@ _PRELOADED = (
     "uvicorn",
 )
 _END_SECONDS = 120.0
-_LONGEST_REQUEST = 1 << 20
 
 
 class WarmProcess:
@@ -60,14 +58,10 @@ class WarmProcess:
         stderr: IO[Any],
         files: int | None = None,
     ) -> None:
-        self._connection = _connect()
         wanted = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), "files": files}
-        asked = json.dumps(wanted).encode()
         with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a handle is wanted
             streams = [nothing.fileno(), stdout.fileno(), stderr.fileno()]
-            socket.send_fds(self._connection, [len(asked).to_bytes(4, "big")], streams)
-            self._connection.sendall(asked)
-        self._answers = self._connection.makefile("r", encoding="ascii")
+            self._connection, self._answers = forks.ask_for(_find_server(), wanted, streams)
         self.pid = int(self._answers.readline())
         self.returncode: int | None = None
 
@@ -120,11 +114,31 @@ def run_warm(
     return subprocess.CompletedProcess(["segue", *arguments], code, *printed)
 
 
-_server: dict[str, Any] = {}
-"""The process that all of ours are forked off, and its socket; made when first asked for."""
+_server: list[str] = []
+"""The socket of the process that all of ours are forked off: given, or of one made when first asked for."""
 
 
-def _connect() -> socket.socket:
+def use_server(address: str) -> None:
+    """Have all of ours forked off the process that listens there."""
+    _server[:] = [address]
+
+
+def start_server(address: str) -> None:
+    """Fork off a process that listens there until standard input ends."""
+    if os.fork() == 0:
+        os.dup2(2, 1)  # nobody is to wait for the end of this one
+        forks.serve(address, _become, prepare=preload)
+        sys.exit(0)
+    use_server(address)
+
+
+def preload() -> None:
+    """Import what most commands need."""
+    for name in _PRELOADED:
+        importlib.import_module(name)
+
+
+def _find_server() -> str:
     if not _server:
         folder = tempfile.mkdtemp(prefix="segue-warm-")
         address = f"{folder}/socket"
@@ -132,87 +146,27 @@ def _connect() -> socket.socket:
             [sys.executable, "-m", "tests.warm", address],
             cwd=Path(__file__).parents[1],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
         )
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        _server.update(address=address, process=process)
-        atexit.register(_close, os.getpid())
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(_server["address"])
-    return connection
+        use_server(address)
+        atexit.register(_close, os.getpid(), process, folder)
+    return _server[0]
 
 
-def _close(owner: int) -> None:
+def _close(owner: int, process: subprocess.Popen[bytes], folder: str) -> None:
     """End the server; it ends by itself if this process dies first."""
     if os.getpid() == owner:
-        _server["process"].stdin.close()
-        _server["process"].wait(timeout=_END_SECONDS)
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(timeout=_END_SECONDS)
+        shutil.rmtree(folder)
 
 
-def _serve(address: str) -> None:
-    """Fork off what is asked for, until standard input ends: until the test process has gone."""
-    for name in _PRELOADED:
-        importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(address)
-    listener.listen(64)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    while True:
-        ready, _, _ = select.select([listener.fileno(), 0], [], [])
-        if listener.fileno() not in ready:
-            break
-        connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            _watch(connection)
-        connection.close()
-    Path(address).unlink()
-    Path(address).parent.rmdir()
-
-
-def _watch(connection: socket.socket) -> NoReturn:
-    """Fork off the command, and tell its pid and how it ended."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    size, files, _, _ = socket.recv_fds(connection, 4, 3)
-    asked = b""
-    while len(asked) < int.from_bytes(size, "big"):
-        asked += connection.recv(_LONGEST_REQUEST)
-    pid = os.fork()
-    if pid == 0:
-        connection.close()
-        _become(json.loads(asked), files)
-    for number in files:
-        os.close(number)
-    with suppress(OSError):
-        connection.sendall(f"{pid}\n".encode())
-        _, status = os.waitpid(pid, 0)
-        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
-
-
-def _become(asked: Mapping[str, Any], files: Sequence[int]) -> NoReturn:
+def _become(asked: forks.Asked) -> NoReturn:
     """Be `segue` from here on."""
-    for target, number in enumerate(files):
-        os.dup2(number, target)
-        os.close(number)
-    os.environ.clear()
-    os.environ.update(asked["env"])
-    time.tzset()
-    os.chdir(asked["cwd"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if asked["files"]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (asked["files"], asked["files"]))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["segue", *asked["arguments"]]
-    sys.path[0] = asked["cwd"]
-    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
-        stream = open(number, mode, -1 if number < 2 else 1, encoding="utf-8", closefd=False)  # noqa: SIM115
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
     from segue.__main__ import main
 
     main()
@@ -220,4 +174,4 @@ def _become(asked: Mapping[str, Any], files: Sequence[int]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    forks.serve(sys.argv[1], _become, prepare=preload)

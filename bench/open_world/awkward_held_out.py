@@ -21,6 +21,7 @@ class Said:
     truth: bool
     has_aside: bool = False
     false_words: tuple[str, ...] = ()
+    kind: str = "awkward"
 
 
 Repository = tuple[dict[str, str], dict[str, str], list[Run], list[Said]]
@@ -426,7 +427,7 @@ def awkward_worlds(repositories: tuple[Repository, ...], half: str) -> list[tupl
 def _statement(said: Said, half: str) -> Statement:
     false = () if said.truth else said.false_words or (ACT,)
     case = Case(
-        kind="awkward", truth=said.truth, slots={}, variant="" if said.truth else "awkward", false=false
+        kind=said.kind, truth=said.truth, slots={}, variant="" if said.truth else "awkward", false=false
     )
     return Statement(
         case=case,

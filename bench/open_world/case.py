@@ -21,7 +21,10 @@ GROUPS = {
     "commands": ("exit", "ran"),
     "counts": ("files_count", "passed", "n_of_m", "lines"),
     "others": ("dep_added", "dep_bumped", "commit"),
-    "awkward": ("awkward",),
+    "awkward": (
+        "awkward", "awkward files", "awkward symbols", "awkward tests", "awkward commands", "awkward counts",
+        "awkward values", "awkward sets", "awkward other",
+    ),
     "unknown": ("unknown",),
 }  # fmt: skip
 """Group -> its kinds. The floors are about all groups but `others` and `unknown`."""

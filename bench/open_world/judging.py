@@ -20,13 +20,15 @@ from segue import extract_handoff, verify_claims
 from segue.adapters.checks.reported import CheckRunner
 from segue.adapters.git import observe
 from segue.adapters.git.test_trees import GitTestTrees
-from segue.application.ports import Views
-from segue.application.test_comparison import CheckedTests, TestComparer
-from segue.application.verification import Verification
-from segue.application.workspaces import Workspaces
+from segue.application.handoffs.review import HandoffReviewer
+from segue.application.handoffs.test_comparison import TestComparer
+from segue.application.ports.backend import Capabilities
+from segue.application.ports.checks import CheckedTests
+from segue.application.ports.views import Views
+from segue.application.ports.workspace import Workspaces
 from segue.domain.activity import Activity, ActivityKind
-from segue.domain.claims import Entry, Evidence, Verdict
-from segue.domain.evidence.sources import Observed, Place, Sources
+from segue.domain.claims import Evidence, LedgerEntry, Verdict
+from segue.domain.evidence.sources import FileLine, Observed, Sources
 from segue.domain.permissions import Tool
 
 NOT_READ = "not read"
@@ -107,7 +109,7 @@ class AskedOnce:
     """Sources that are asked once for all names of many documents, as each asking starts a process."""
 
     sources: Sources
-    _found: dict[tuple[str, bool], tuple[Place, ...]] = field(default_factory=dict)
+    _found: dict[tuple[str, bool], tuple[FileLine, ...]] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -118,7 +120,7 @@ class AskedOnce:
         """The text of a file."""
         return self.sources.text(path, before=before)
 
-    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[Place, ...]]:
+    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[FileLine, ...]]:
         """Where names are."""
         new = [each for each in names if (each, before) not in self._found]
         if new:
@@ -156,7 +158,7 @@ def _place_of(folder: Path, world: World) -> Path:
 async def _observe(folder: Path, world: World) -> Observed:
     """The evidence as the application joins it; only the places that it is asked of are the world's."""
     places = _Places(folder, world)
-    verification = Verification(
+    reviewer = HandoffReviewer(
         workspaces=cast("Workspaces", places), views=cast("Views", places), run_check=_run_check
     )
     checks = [run.command for run in world.runs if run.is_check]
@@ -166,6 +168,8 @@ async def _observe(folder: Path, world: World) -> Observed:
         "Any",
         SimpleNamespace(
             id=1,
+            step_id=1,
+            token="",
             prompt="",
             description="",
             order_index=0,
@@ -174,7 +178,7 @@ async def _observe(folder: Path, world: World) -> Observed:
             plan=plan,
         ),
     )
-    found = await verification.measure(ids, ids, ids, knows_commands=True, logs_all=True)
+    found = await reviewer.measure(ids, ids, ids, Capabilities(tool_log=True, whole_log=True))
     assert found is not None
     return found
 
@@ -206,7 +210,7 @@ def activity_of(runs: Sequence[Run]) -> list[Activity]:
             kind=ActivityKind.TOOL_USED,
             pipeline_id=1,
             step_id=1,
-            agent_id=1,
+            session_id=1,
             payload={
                 "tool": Tool.SHELL,
                 "call_id": f"call-{number}",
@@ -270,14 +274,14 @@ def verdict_on(
     return out
 
 
-def _is_of(entry: Entry, document: str, start: int, end: int) -> bool:
+def _is_of(entry: LedgerEntry, document: str, start: int, end: int) -> bool:
     span = entry.statement.span
     if span is None:
         return entry.statement.text.strip() in document[start:end]
     return span.start < end and start < span.end
 
 
-def _joined(entries: Sequence[Entry]) -> tuple[str, tuple[str, ...]]:
+def _joined(entries: Sequence[LedgerEntry]) -> tuple[str, tuple[str, ...]]:
     """One verdict of all entries of a statement: the worst counts, and what some left open is a rest."""
     verdicts = {each.verdict for each in entries}
     rest = tuple(word for each in entries for word in each.rest)

@@ -16,14 +16,15 @@ from segue.interfaces.cli.app import run_cli
 if TYPE_CHECKING:
     from segue.adapters.catalog.trust_store import TrustStore
     from segue.adapters.installs import Installer
-    from segue.adapters.tokens import TokenCounter
+    from segue.adapters.tokens import VocabularyCounter
     from segue.adapters.transcripts.local import LocalTranscripts
-    from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
-    from segue.application.ports import CatalogSource
-    from segue.application.test_comparison import CheckedTests
+    from segue.application.handoffs.agent_tools import AgentTools
+    from segue.application.handoffs.structured_text import StructuredText
+    from segue.application.ports.checks import CheckedTests
+    from segue.application.ports.world import CatalogSource
+    from segue.application.segue import Segue
     from segue.application.tokens import Tokens
-    from segue.application.tools import AgentTools
     from segue.domain.evidence.sources import Observed
     from segue.domain.trust import ProjectContent
     from segue.settings import Settings
@@ -61,7 +62,7 @@ class LazyParts:
 
     def open(self, settings: Any, *, hosting: bool = False) -> AbstractAsyncContextManager[Segue]:
         """Segue with its database open."""
-        from segue.application.workers import WorkerPolicy
+        from segue.application.ports.engine import WorkerPolicy
         from segue.bootstrap import open_segue
 
         return open_segue(settings, policy=WorkerPolicy(hosting=hosting, room=settings.max_running))
@@ -84,11 +85,19 @@ class LazyParts:
 
         return open_catalog(settings)
 
-    def token_counter(self, model: str | None) -> TokenCounter:
+    def token_counter(self, model: str | None) -> VocabularyCounter:
         """The counter for a model; loaded when tokens are counted."""
         from segue.adapters.tokens import counter_for
 
         return counter_for(model)
+
+    def structure(
+        self, settings: Any, text: str, *, agent: str, working_dir: Path, seconds: float
+    ) -> Coroutine[Any, Any, StructuredText]:
+        """A text as a record, with the help of an agent."""
+        from segue.bootstrap import structure_with
+
+        return structure_with(settings, text, agent=agent, working_dir=working_dir, seconds=seconds)
 
     def diagnose(
         self, settings: Any, names: Sequence[str], *, seconds: float
@@ -128,7 +137,7 @@ class LazyParts:
         """A check command, run; if it runs tests, on the base, too."""
         from segue.adapters.checks.reported import CheckRunner
         from segue.adapters.git.test_trees import GitTestTrees
-        from segue.application.test_comparison import TestComparer
+        from segue.application.handoffs.test_comparison import TestComparer
 
         comparer = TestComparer(trees=GitTestTrees(), run=CheckRunner(pass_env=pass_env))
         return comparer.compare(folder, base, command, seconds=seconds)

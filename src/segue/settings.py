@@ -78,6 +78,8 @@ class Settings(BaseSettings):
     """Tokens that a briefing may have; what is left out is named in it."""
     handoff_notation: OutputNotation = OutputNotation.YAML
     """How agents are asked to hand off: yaml, json, four or six sections."""
+    ask_writer: bool = True
+    """Whether an agent whose reply could not be read is asked once to structure it."""
     auto_handoff: bool = True
     """Whether a session hands itself over when a limit is reached, in a step of a pipeline or outside."""
     handoff_context_share: float | None = Field(default=0.75, gt=0, le=1)
@@ -88,7 +90,7 @@ class Settings(BaseSettings):
     """How long it may last."""
     handoff_cost: float | None = Field(default=None, gt=0)
     """US dollars that it may cost."""
-    handoff_most: int = Field(default=8, ge=0)
+    max_handoffs: int = Field(default=8, ge=0)
     """How often the sessions of one step may hand over; then the step fails."""
     mcp: Literal["stdio", "http", "off"] = "stdio"
     """How Segue's own tools reach the records: by the database, by `segue serve`, or not at all."""
@@ -156,14 +158,11 @@ class Settings(BaseSettings):
         return self.data_dir / "worktrees" / hashlib.sha256(self.main_database_url.encode()).hexdigest()[:12]
 
     @property
-    def engine_database_url(self) -> str:
-        """Where the engine keeps its own rows: a file beside ours, or its own schema on PostgreSQL."""
+    def engine_database_url(self) -> str | None:
+        """Where DBOS keeps its own rows: in a schema of its own on PostgreSQL; nowhere on SQLite."""
         form, colon, place = self.main_database_url.partition("://")
-        kind = form.partition("+")[0]
-        if kind == "sqlite":
-            path, mark, query = place.partition("?")
-            return f"sqlite://{path.removesuffix('.db')}-engine.db{mark}{query}"
-        return f"postgresql{colon}{place}" if kind in ("postgres", "postgresql") else self.main_database_url
+        is_postgres = form.partition("+")[0] in ("postgres", "postgresql")
+        return f"postgresql{colon}{place}" if is_postgres else None
 
     @classmethod
     def settings_customise_sources(
@@ -179,11 +178,16 @@ class Settings(BaseSettings):
 
 
 def load_settings(
-    working_dir: Path | None = None, *, with_project: bool = True, **overrides: Any
+    working_dir: Path | None = None,
+    *,
+    with_project: bool = True,
+    given: str = "on the command line",
+    **overrides: Any,
 ) -> Settings:
     """The settings for a project folder; `SettingsError` names what is wrong and where it stands.
 
     `NotTrusted` if the project around the folder is not trusted; without the project, nothing of it is read.
+    `given` says where the overrides come from.
     """
     chosen = {name: value for name, value in overrides.items() if value is not None}
     named = os.environ.get("SEGUE_CONFIG_DIR") or _config_dir()
@@ -191,14 +195,14 @@ def load_settings(
     try:
         path = config_dir / SETTINGS_FILE
         users = read_yaml(path, read_bytes(path)) if path.is_file() else None
-        own = _made([users] if users else [], chosen)
+        own = _made([users] if users else [], chosen, given)
         if not with_project or (project := read_project(working_dir or Path.cwd())) is None:
             return own
         theirs = _project_settings(project, config_dir)
         TrustStore(own.trust_file).check(project.content)
         if theirs is None:
             return own
-        made = _made([each for each in (users, theirs) if each], chosen)
+        made = _made([each for each in (users, theirs) if each], chosen, given)
         return made.model_copy(update={name: getattr(own, name) for name in NEVER_FROM_PROJECT})
     except (NotTrusted, UnsafeProject):
         raise
@@ -218,7 +222,7 @@ def _project_settings(project: Project, config_dir: Path) -> LocatedYaml | None:
     return source
 
 
-def _made(sources: list[LocatedYaml], chosen: Mapping[str, Any]) -> Settings:
+def _made(sources: list[LocatedYaml], chosen: Mapping[str, Any], given: str) -> Settings:
     """Settings of files, the later ones over the earlier, below the environment and the command line."""
     merged: dict[str, Any] = {}
     origin: dict[str, LocatedYaml] = {}
@@ -232,7 +236,7 @@ def _made(sources: list[LocatedYaml], chosen: Mapping[str, Any]) -> Settings:
     try:
         return _beaten_by(chosen)(**merged)
     except ValidationError as error:
-        raise SettingsError(_explain(error, origin, chosen)) from error
+        raise SettingsError(_explain(error, origin, dict.fromkeys(chosen, given))) from error
     except UnreadableVariable as error:
         raise SettingsError(f"a SEGUE_ variable is wrong: {error}; JSON is expected") from error
 
@@ -263,13 +267,14 @@ def _placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return placed
 
 
-def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml], overrides: Mapping[str, Any]) -> str:
+def _explain(error: ValidationError, origin: Mapping[str, LocatedYaml], given: Mapping[str, str]) -> str:
+    """`given` tells of each override where it comes from."""
     first = error.errors()[0]
     key = str(first["loc"][0]) if first["loc"] else ""
     said = first["msg"].removeprefix("Value error, ")
     variable = f"SEGUE_{key.upper()}"
-    if key in overrides:
-        return f'"{key}" on the command line is wrong: {said}'
+    if key in given:
+        return f'"{key}" {given[key]} is wrong: {said}'
     if variable in os.environ:
         shown = "" if key in _SECRET else f"={os.environ[variable]!r}"
         return f"{variable}{shown} is wrong: {said}"

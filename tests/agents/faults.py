@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.testing import ScriptedModel, cut, empty, error, hang, overflow, say, script, shell, turn
 from tests.agents.rig import Rig
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import psutil
 
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
-from segue.application.backends import Message, Reply, SessionEvent, SessionRequest
+from segue.application.ports.backend import Message, Reply, SessionEvent, SessionRequest
 from segue.testing import (
     Playable,
     ScriptedModel,
@@ -52,6 +52,7 @@ SCENARIOS: dict[str, Playable | list[Playable]] = {
     "say": say("Said."),
     "slow": turn(say(SLOW), chunk=20, chunk_delay=0.05),
     "short": turn(say(SLOW[:400]), chunk=20, chunk_delay=0.15),
+    "whole": turn(say(f"outcome: completed\nwhat_was_done: [{SLOW[:350]}]"), chunk=20, chunk_delay=0.15),
     "sleep": [shell(f"sleep {NAP}"), say("Slept.")],
     "outside": [write(str(OUTSIDE), "x"), say("Tried.")],
     "peek": [read(str(OUTSIDE)), shell(f"cat {OUTSIDE}"), say("Looked.")],

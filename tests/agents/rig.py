@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from segue.application.backends import SessionRequest
+from segue.application.ports.backend import SessionRequest
 from segue.domain.catalog import AgentProfile
 
 

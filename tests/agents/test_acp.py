@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from segue.adapters.backends.acp.backend import AcpBackend
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Message,
     PermissionAsked,
     PermissionSettled,
@@ -338,7 +338,8 @@ async def test_another_model_is_chosen_by_the_agents_own_option(
     request = rig.request(str(workspace), model="scripted/other")
     await backend.open(request)
     await ask(backend, request, "[[more]]")
-    assert model.requests[-1].body["model"] == "other"
+    # not the last one: OpenCode may ask its usual model for a title meanwhile
+    assert "other" in {each.body["model"] for each in model.requests}
 
 
 @of("opencode", "goose")

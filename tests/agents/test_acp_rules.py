@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from segue.adapters.backends.acp.backend import AcpBackend
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Message,
     PermissionAsked,
     PermissionSettled,
@@ -35,7 +35,7 @@ AGENT = Path(__file__).with_name("little_acp_agent.py")
 
 @pytest.fixture
 async def backend(tmp_path: Path) -> AsyncIterator[AcpBackend]:
-    made = AcpBackend(sessions_dir=tmp_path / "sessions", patience=1)
+    made = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
     yield made
     await made.shutdown()
 
@@ -43,7 +43,7 @@ async def backend(tmp_path: Path) -> AsyncIterator[AcpBackend]:
 @pytest.fixture
 async def patient(tmp_path: Path) -> AsyncIterator[AcpBackend]:
     """One that lets an agent stop by itself, however slow the machine is."""
-    made = AcpBackend(sessions_dir=tmp_path / "sessions", patience=120)
+    made = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=120)
     yield made
     await made.shutdown()
 
@@ -474,7 +474,7 @@ async def test_after_a_restart_a_reply_is_there_and_the_session_goes_on(
     told = {"sessionUpdate": "usage_update", "used": 7, "size": 10}
     await work(backend, asked, ["update", told], ["say", "first"])
     await backend.shutdown()
-    later = AcpBackend(sessions_dir=tmp_path / "sessions", patience=1)
+    later = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
     assert (await later.wait("k1", "m1")).text == "first"
     spent = await later.usage("k1")
     assert spent is not None
@@ -494,7 +494,7 @@ async def test_an_agent_that_cannot_load_has_lost_its_session(
     asked = request(workspace, "noload")
     await work(backend, asked, ["say", "first"])
     await backend.shutdown()
-    later = AcpBackend(sessions_dir=tmp_path / "sessions", patience=1)
+    later = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
     with pytest.raises(SessionLost, match="cannot take up a session"):
         await later.resume(asked, "k1")
 
@@ -520,7 +520,7 @@ async def test_what_a_killed_segue_left_running_is_ended(workspace: Path, tmp_pa
         os.kill(segue.pid, signal.SIGKILL)
     await asyncio.sleep(0.5)
     assert psutil.pid_exists(pid)
-    later = AcpBackend(sessions_dir=tmp_path / "sessions", patience=1)
+    later = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
     assert await later.leftovers() == ["k1"]
     with pytest.raises(SessionLost, match="ended with the Segue that had started it"):
         await later.wait("k1", "m1")

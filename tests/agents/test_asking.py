@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.domain.activity import ActivityKind
 from segue.testing import ScriptedModel, follow_to_end, say, script, shell, turn, usage
 from tests.agents.rigs import MAKERS, make_project, profile_of
@@ -15,7 +15,7 @@ from tests.agents.test_error_table import running
 
 pytestmark = pytest.mark.thorough
 
-HANDOFF = "## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
+HANDOFF = "## Outcome\ncompleted\n\n## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
 PLAN = script(
     {
         "look": [
@@ -36,7 +36,7 @@ async def test_a_question_waits_for_a_person(tmp_path: Path, name: str, approve:
         catalog = {"agents": {"dev": profile}, "templates": {"one": template}}
         project = make_project(tmp_path / "project", catalog)
         async with running(tmp_path) as segue:
-            wanted = Submission(template="one", prompt="Look.", working_dir=str(project))
+            wanted = PipelineRequest(template="one", prompt="Look.", working_dir=str(project))
             pipeline = (await segue.pipelines.submit(wanted)).id
             async with asyncio.timeout(120):
                 while not (asked := await segue.views.approvals(pipeline_id=pipeline)):  # noqa: ASYNC110

@@ -10,7 +10,7 @@ import pytest
 
 from segue.adapters.backends.claude_code import ClaudeCodeBackend
 from segue.adapters.backends.streamed import StreamedBackend
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Message,
     PermissionAsked,
     PermissionSettled,

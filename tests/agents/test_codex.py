@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from segue.adapters.backends.codex import CodexBackend
 from segue.adapters.backends.streamed import StreamedBackend
-from segue.application.backends import ToolState, ToolUsed
+from segue.application.ports.backend import ToolState, ToolUsed
 from segue.domain.errors import BackendUnavailable
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 from segue.testing import ScriptedModel
@@ -39,6 +40,7 @@ class TestCodex(NativeCases):
     ) -> None:
         asking = PermissionRule(tool=Tool.EDIT, action=Ruling.ASK)
         rules = rules_for([asking], str(workspace), "/data/credential")
+        structlog.reset_defaults()  # a command that ran in this process may have asked for errors alone
         with capture_logs() as logs:
             await run(backend, rig.request(str(workspace), permissions=rules), "[[edit]]")
         assert not (workspace / "hello.txt").exists()

@@ -16,14 +16,14 @@ from typing import Any
 import psutil
 import pytest
 
-from segue.application.app import Segue
-from segue.application.backends import AgentBackend
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.backend import AgentBackend
+from segue.application.segue import Segue
 from segue.application.views import PipelineDetail
 from segue.bootstrap import open_segue
 from segue.settings import Settings
 from segue.testing import ScriptedModel, follow_to_end
-from segue.testing.pipelines import lay_out_databases
+from segue.testing.pipelines import lay_out_database
 from tests.agents.faults import FAULTS, PLAN, agent_processes, catalog_of, nothing, speaking, stem
 from tests.agents.rig import Rig
 from tests.agents.rigs import EACH_BACKEND, MAKERS, make_project, profile_of
@@ -37,7 +37,7 @@ NOWHERE = "http://127.0.0.1:9"
 @asynccontextmanager
 async def running(tmp_path: Path, **changes: Any) -> AsyncIterator[Segue]:
     """A Segue with the real back ends."""
-    await asyncio.to_thread(lay_out_databases, tmp_path / "data")
+    await asyncio.to_thread(lay_out_database, tmp_path / "data")
     settings = Settings(
         data_dir=tmp_path / "data", config_dir=tmp_path / "config", step_timeout=400, **changes
     )
@@ -63,7 +63,7 @@ class Table:
     async def suffer(self, number: int) -> PipelineDetail:
         """Run the pipeline of one fault to its end. Few agents start at once, but any number may work."""
         fault = FAULTS[number]
-        wanted = Submission(
+        wanted = PipelineRequest(
             template=f"fault{number}", prompt="Do it.", title=fault.name, working_dir=str(self.project)
         )
         async with self.starting:

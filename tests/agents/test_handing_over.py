@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from segue.testing import Script, ScriptedModel, edit, hang, read, say, script, shell, turn, usage
 from tests.agents.faults import agent_processes
 from tests.agents.rigs import EACH_BACKEND, MAKERS, git, make_project, profile_of
+from tests.warm import run_warm
 
 pytestmark = pytest.mark.thorough
 
@@ -81,15 +80,8 @@ MINUTES = 0.75
 
 def segue(tmp_path: Path, project: Path, *arguments: str, **settings: str) -> Any:
     """What a command prints as JSON."""
-    done = subprocess.run(
-        [sys.executable, "-m", "segue", *arguments, "--json"],
-        cwd=project,
-        env=os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data"), "SEGUE_STEP_TIMEOUT": "240"} | settings,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
+    own = {"SEGUE_DATA_DIR": str(tmp_path / "data"), "SEGUE_STEP_TIMEOUT": "240"}
+    done = run_warm(*arguments, "--json", cwd=project, env=os.environ | own | settings, seconds=500)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert done.returncode == 0, (found.get("reason"), done.stderr)

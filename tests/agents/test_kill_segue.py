@@ -17,7 +17,10 @@ from tests.serving import ServedSegue
 pytestmark = pytest.mark.thorough
 
 FILLER = " ".join(f"word{number}" for number in range(150))
-HANDOFF = f"{FILLER}\n\n## What Was Done\n- Looked at calc.py.\n\n## Next Agent Context\nGo on."
+HANDOFF = (
+    "## Outcome\ncompleted\n\n## What Was Done\n- Looked at calc.py.\n\n"
+    f"## Critical Context\n- {FILLER}\n\n## Next Agent Context\nGo on."
+)
 PLAN = script(
     {
         "slow": turn(say(HANDOFF), chunk=20, chunk_delay=0.1),

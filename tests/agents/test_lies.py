@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,9 @@ import pytest
 from segue.testing import ScriptedModel, edit, read, say, script, shell
 from tests.agents.faults import agent_processes
 from tests.agents.rigs import MAKERS, git, make_project, profile_of
+from tests.warm import run_warm
+
+pytestmark = pytest.mark.thorough
 
 CHECK = "python3 -m unittest"
 TESTS = """\
@@ -55,10 +57,7 @@ PLAN = script(
     },
     default="stubborn",
 )
-EACH_AGENT = [
-    "opencode",
-    *(pytest.param(name, marks=pytest.mark.thorough) for name in ("claude_code", "codex", "acp-goose")),
-]
+EACH_AGENT = ("opencode", "claude_code", "codex", "acp-goose")
 
 
 def run(tmp_path: Path, name: str, scenario: str, model: ScriptedModel) -> subprocess.CompletedProcess[str]:
@@ -78,15 +77,7 @@ def run(tmp_path: Path, name: str, scenario: str, model: ScriptedModel) -> subpr
 
 def segue(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data"), "SEGUE_STEP_TIMEOUT": "240"}
-    return subprocess.run(
-        [sys.executable, "-m", "segue", *arguments],
-        cwd=tmp_path / "project",
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
+    return run_warm(*arguments, cwd=tmp_path / "project", env=environment, seconds=500)
 
 
 @pytest.mark.parametrize("name", EACH_AGENT)

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Message,
     PermissionAsked,
     PermissionSettled,

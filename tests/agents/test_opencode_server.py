@@ -15,11 +15,10 @@ import pytest
 import pytest_asyncio
 
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
-from segue.application.backends import Message, Said, ToolState, ToolUsed
-from segue.application.pipelines import Submission
-from segue.domain.catalog import TemplateStep
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.backend import Message, Said, ToolState, ToolUsed
+from segue.domain.catalog import Gate, TemplateStep
 from segue.domain.errors import BackendUnavailable, SessionLost
-from segue.domain.gates import Gate
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import build_test_segue, follow_to_end
 from tests.agents.opencode_bench import HANDOFF, SLOW, Bench, ask, running_bench
@@ -30,7 +29,7 @@ _ORPHANER = """
 import asyncio, os, pickle, signal, sys
 from pathlib import Path
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
-from segue.application.backends import Message
+from segue.application.ports.backend import Message
 
 async def main():
     request = pickle.loads(sys.stdin.buffer.read())
@@ -132,18 +131,18 @@ async def test_a_server_that_hangs_is_ended_and_started_anew(
 
 
 async def test_a_pipeline_outlives_its_server(bench: Bench, tmp_path: Path, project: Path) -> None:
-    options, before = {"opencode": bench.rig.options}, bench.asked("short")
+    options, before = {"opencode": bench.rig.options}, bench.asked("whole")
     async with build_test_segue(
         tmp_path, bench.backend(), backend="opencode", backend_options=options
     ) as segue:
         steps = tuple(TemplateStep(agent=name, on_bad_handoff=Gate.NOTE) for name in ("developer", "qa"))
-        wanted = Submission(custom_steps=steps, prompt="[[short]] Mend the button.")
+        wanted = PipelineRequest(custom_steps=steps, prompt="[[whole]] Mend the button.")
         submitted = await segue.pipelines.submit(wanted)
-        await bench.model.wait_for_async(lambda _: bench.asked("short") > before, 120)
+        await bench.model.wait_for_async(lambda _: bench.asked("whole") > before, 120)
         os.kill(bench.state()["pid"], signal.SIGKILL)
         ended = await follow_to_end(segue, submitted.id)
     assert ended.status is PipelineStatus.DONE
-    assert bench.asked("short") == before + 3  # the first step twice
+    assert bench.asked("whole") == before + 3  # the first step twice
 
 
 async def test_somebody_elses_server(bench: Bench, backend: OpenCodeBackend, workspace: Path) -> None:

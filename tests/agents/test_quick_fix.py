@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from segue.testing import ScriptedModel, call, edit, read, say, script, shell, turn, usage
 from tests.agents.faults import agent_processes
 from tests.agents.rigs import EACH_BACKEND, MAKERS, every_rig, git, make_project, profile_of
+from tests.warm import run_warm
 
 DONE = """I mended it.
 
@@ -68,15 +67,7 @@ PLAN = script(
 def run(tmp_path: Path, project: Path) -> dict[str, Any]:
     """`segue run quick_fix` in the project; gives the pipeline that came of it."""
     environment = os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data"), "SEGUE_STEP_TIMEOUT": "240"}
-    done = subprocess.run(
-        [sys.executable, "-m", "segue", "run", "quick_fix", "Mend add.", "--json"],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
+    done = run_warm("run", "quick_fix", "Mend add.", "--json", cwd=project, env=environment, seconds=500)
     assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == 0, (found.get("reason"), done.stderr)

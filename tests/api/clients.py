@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.application.tokens import Tokens
 from segue.interfaces.api.app import ApiOptions, create_app
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.testing import ScriptedBackend, build_test_segue, say_handoff
 from tests.api.clients import client_of
 

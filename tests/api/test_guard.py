@@ -6,7 +6,7 @@ import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.domain import errors
 from segue.interfaces.api.errors import STATUS_OF
 from segue.interfaces.api.security import Guard, is_loopback
@@ -93,6 +93,9 @@ async def test_the_api_describes_itself(client: httpx.AsyncClient) -> None:
         "/health",
         "/events",
         "/approvals",
+        "/audit",
+        "/audit/export",
+        "/audit/verify",
         "/approvals/{approval_id}/approve",
         "/approvals/{approval_id}/reject",
         "/handoffs/check",

@@ -12,12 +12,12 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.bootstrap import open_tokens
 from segue.domain.handoff.model import Handoff
 from segue.interfaces.api.handoffs import MAX_CHARACTERS
 from segue.settings import Settings
-from segue.testing.pipelines import lay_out_databases
+from segue.testing.pipelines import lay_out_database
 from tests.api.clients import client_of
 from tests.api.test_pipelines_api import assert_problem
 
@@ -42,7 +42,7 @@ KEY = "AKIAQ3EGRZ7YT5XK2LMN"
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an API that knows its tokens and nothing else: these routes need no engine and no agent."""
-    await asyncio.to_thread(lay_out_databases, tmp_path)
+    await asyncio.to_thread(lay_out_database, tmp_path)
     async with (
         open_tokens(Settings(data_dir=tmp_path)) as tokens,
         client_of(cast("Segue", SimpleNamespace(tokens=tokens))) as found,
@@ -58,7 +58,7 @@ async def post(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
 
 async def test_a_reply_is_read_with_the_place_of_every_statement(client: httpx.AsyncClient) -> None:
     found = await post(client, "extract", text=REPLY)
-    assert set(found) == {"handoff", "notation", "spans", "notes"}
+    assert set(found) == {"handoff", "notation", "spans", "notes", "coverage", "guessed"}
     assert found["notation"] == "sections"
     record = Handoff.model_validate(found["handoff"])
     assert record.what_was_done == ("Added POST /auth/login", "Wrote five tests")
@@ -89,7 +89,7 @@ async def test_a_record_is_checked_as_it_is(client: httpx.AsyncClient) -> None:
     assert [each["code"] for each in found["problems"]] == ["H012"]
     assert found["problems"][0]["span"] is None
     good = await post(client, "check", handoff={"outcome": "completed", "what_was_done": ["Added it"]})
-    assert good == {"ok": True, "problems": []}
+    assert good == {"ok": True, "problems": [], "coverage": 1.0}
 
 
 async def test_warnings_leave_it_ok(client: httpx.AsyncClient) -> None:

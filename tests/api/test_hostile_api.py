@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from segue.application.app import Segue
-from segue.application.pipelines import Pipelines
+from segue.application.pipelines.submit import Pipelines
+from segue.application.segue import Segue
 from segue.testing import follow_to_end
 from tests.api.clients import client_of
 from tests.api.test_pipelines_api import ENDLESS, QUICK_FIX, assert_problem, submit
@@ -131,7 +131,7 @@ class TooLate(Pipelines):
     def __init__(self, segue: Segue) -> None:
         self.segue = segue
 
-    async def abort(self, pipeline_id: int, reason: str = "") -> None:
+    async def abort(self, pipeline_id: int, reason: str = "", *, actor: str | None = None) -> None:
         await follow_to_end(self.segue, pipeline_id)
 
 

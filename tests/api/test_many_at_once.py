@@ -8,7 +8,7 @@ import threading
 import httpx
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.testing import follow_to_end
 from tests.api.test_pipelines_api import QUICK_FIX, submit
 

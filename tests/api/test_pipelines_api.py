@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.testing import ScriptedBackend, follow_to_end
 from tests.conftest import make_repository
 from tests.trusting import write_project

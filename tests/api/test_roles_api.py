@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.domain.audit import AuditKind
 from segue.domain.tokens import TokenRole
 from segue.interfaces.api.app import ApiOptions, create_app

@@ -18,8 +18,8 @@ import pytest
 
 from segue.adapters.backends import supervised
 from segue.adapters.backends.command import CommandBackend
-from segue.application.backends import Message, SessionRequest
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.backend import Message, SessionRequest
 from segue.domain.catalog import AgentProfile, TemplateStep
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
@@ -31,7 +31,7 @@ HELLO = Message(id="m1", text="Mend the button, größer.")
 @pytest.fixture
 async def backend(tmp_path: Path) -> AsyncIterator[CommandBackend]:
     """A command back end; whatever its sessions started is ended afterwards."""
-    made = CommandBackend(sessions_dir=tmp_path / "sessions", patience=0.5)
+    made = CommandBackend(sessions_dir=tmp_path / "sessions", timeout=0.5)
     yield made
     for session in (tmp_path / "sessions" / "command").glob("*"):
         await made.close(session.name)
@@ -377,7 +377,7 @@ class TestOnceAndOnlyOnce:
         starter.write_text(
             "import asyncio, os, sys\nfrom pathlib import Path\n"
             "from segue.adapters.backends.command import CommandBackend\n"
-            "from segue.application.backends import Message, SessionRequest\n"
+            "from segue.application.ports.backend import Message, SessionRequest\n"
             "from segue.domain.catalog import AgentProfile\n"
             "async def main():\n"
             "    b = CommandBackend(sessions_dir=Path(sys.argv[1]))\n"
@@ -470,7 +470,7 @@ class TestInAPipeline:
         self.configure(tmp_path, script)
         async with build_test_segue(tmp_path, ScriptedBackend(), **settings) as segue:
             steps = (TemplateStep(agent="developer"),)
-            submitted = await segue.pipelines.submit(Submission(prompt="Mend it.", custom_steps=steps))
+            submitted = await segue.pipelines.submit(PipelineRequest(prompt="Mend it.", custom_steps=steps))
             async with asyncio.timeout(120):
                 return await follow_to_end(segue, submitted.id)
 
@@ -504,14 +504,14 @@ class TestInAPipeline:
         self.configure(tmp_path, "echo x >> runs; until test -e go; do sleep 0.02; done; echo finished")
         async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
             steps = (TemplateStep(agent="developer"),)
-            submitted = await segue.pipelines.submit(Submission(prompt="Mend it.", custom_steps=steps))
+            submitted = await segue.pipelines.submit(PipelineRequest(prompt="Mend it.", custom_steps=steps))
             async with asyncio.timeout(120):
                 while not (project / "runs").exists():  # noqa: ASYNC110  # another process
                     await asyncio.sleep(0.02)
         [supervisor] = (tmp_path / "data" / "sessions").glob("*/command/*/*/pid")
         pid = await read_pid(supervisor)
         (project / "go").touch()
-        async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
+        async with build_test_segue(tmp_path, ScriptedBackend(), ask_writer=False) as segue:
             async with asyncio.timeout(120):
                 ended = await follow_to_end(segue, submitted.id)
         assert ended.status is PipelineStatus.DONE

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from segue.adapters.backends import LoadedBackends
-from segue.application.backends import AgentBackend, Message, SessionRequest
+from segue.application.ports.backend import AgentBackend, Message, SessionRequest
 from segue.domain.catalog import AgentProfile
 
 SECRETS = ("AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "DATABASE_URL", "SEGUE_DATABASE_URL")

@@ -14,7 +14,7 @@ from segue.adapters.backends.opencode.options import OpenCodeOptions, ServerSpec
 from segue.adapters.backends.opencode.permissions import access_of, session_rules
 from segue.adapters.backends.opencode.records import Records, SessionRecord
 from segue.adapters.backends.opencode.sessions import new_id, sent_as
-from segue.application.backends import Said
+from segue.application.ports.backend import Said
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for
 

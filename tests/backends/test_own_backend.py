@@ -107,7 +107,7 @@ def test_its_options_are_checked_like_all_others(segue: Segue, catalog: Path) ->
 
 NO_SUBCLASS = "my_wrong:MyBackend is no subclass of AgentBackend"
 HALF = """
-from segue.application.backends import AgentBackend
+from segue.application.ports.backend import AgentBackend
 class MyBackend(AgentBackend):
     async def open(self, request): ...
 """
@@ -149,7 +149,7 @@ def test_one_that_cannot_be_made_is_a_sentence_too(packages: Path) -> None:
 
 
 def test_the_page_names_every_back_end_and_every_method() -> None:
-    from segue.application.backends import AgentBackend
+    from segue.application.ports.backend import AgentBackend
 
     for name in BACKENDS:
         assert f"`{name}`" in PAGE

@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from segue.application.backends import Message, SessionRequest
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.backend import Message, SessionRequest
 from segue.application.views import PipelineDetail
 from segue.domain.catalog import AgentProfile, TemplateStep
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
@@ -262,7 +262,9 @@ class TestInAPipeline:
     async def run(self, tmp_path: Path, backend: ScriptedBackend) -> PipelineDetail:
         async with build_test_segue(tmp_path, backend) as segue:
             steps = (TemplateStep(agent="developer", description="Mend it."),)
-            submitted = await segue.pipelines.submit(Submission(prompt="It is broken.", custom_steps=steps))
+            submitted = await segue.pipelines.submit(
+                PipelineRequest(prompt="It is broken.", custom_steps=steps)
+            )
             async with asyncio.timeout(120):
                 return await follow_to_end(segue, submitted.id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segue.application.backends import ToolState, ToolUsed
+from segue.application.ports.backend import ToolState, ToolUsed
 from segue.domain.permissions import Tool
 
 

@@ -17,12 +17,7 @@ from segue.adapters.backends import claude_hook
 from segue.adapters.backends.claude_code import ClaudeCodeBackend, _settings
 from segue.adapters.backends.codex import CodexBackend, CodexOptions, _sandbox, _told
 from segue.adapters.backends.streams import Tail
-from segue.application.backends import (
-    Message,
-    PermissionAsked,
-    PermissionSettled,
-    SessionRequest,
-)
+from segue.application.ports.backend import Message, PermissionAsked, PermissionSettled, SessionRequest
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, rules_for

@@ -11,7 +11,7 @@ import pytest
 from segue.adapters.backends.claude_stream import LOGIN, ClaudeReader, tool_of
 from segue.adapters.backends.codex_stream import CodexReader, recorded_usage
 from segue.adapters.backends.streams import StreamReader, Tail
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Retrying,
     Said,
     SessionEvent,

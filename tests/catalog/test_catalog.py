@@ -15,7 +15,7 @@ from segue.adapters.backends import options_model
 from segue.adapters.catalog.project import find_project
 from segue.adapters.catalog.trust_store import TrustStore
 from segue.adapters.catalog.yaml_catalog import YamlCatalog
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.domain.errors import CatalogError, UnknownName
 from segue.domain.pipeline import PipelineStatus
 from segue.settings import load_settings
@@ -427,7 +427,7 @@ class TestHotReload:
         write(project_dir / "t.yaml", text)
         backend = ScriptedBackend({"one": [{"delay": 0.3}, say_handoff()], "two": [say_handoff()]})
         async with build_test_segue(tmp_path, backend) as segue:
-            submitted = await segue.pipelines.submit(Submission(template="t", prompt="Do it."))
+            submitted = await segue.pipelines.submit(PipelineRequest(template="t", prompt="Do it."))
             write(project_dir / "t.yaml", text.replace("OLD", "NEW").replace("agent: two", "agent: one"))
             async with asyncio.timeout(120):
                 ended = await follow_to_end(segue, submitted.id)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.bootstrap import open_catalog
 from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Ruling, Tool, decide
 from segue.settings import Settings, load_settings
@@ -76,7 +76,7 @@ def test_what_segue_installed_is_found_by_its_place(
 
 async def test_the_choice_is_kept_with_the_run(tmp_path: Path, project: Path, no_agents: Path) -> None:
     put(no_agents, "codex")
-    wanted = Submission(prompt="x", template="quick_fix", idempotency_key="first")
+    wanted = PipelineRequest(prompt="x", template="quick_fix", idempotency_key="first")
     async with build_test_segue(tmp_path, ScriptedBackend(), backend="auto") as segue:
         first = await segue.pipelines.submit(wanted)
         assert {agent.backend for agent in first.plan.agents.values()} == {"codex"}

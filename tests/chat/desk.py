@@ -14,9 +14,9 @@ from typing import Any
 from textual.events import Paste
 from textual.pilot import Pilot, WaitForScreenTimeout
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.interfaces.chat.app import ChatApp
-from segue.interfaces.chat.parts import Streamed
+from segue.interfaces.chat.widgets import Streamed
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.sessions.scripts import write_catalog
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
 from segue.domain.usage import Usage
-from segue.interfaces.chat.commands import Call, complete, fitting, read_call, unknown
-from segue.interfaces.chat.parts import Streamed
+from segue.interfaces.chat.commands import TypedCommand, complete, fitting, read_call, unknown
 from segue.interfaces.chat.text import at_home, calm, first_line
 from segue.interfaces.chat.usage import usage_line
+from segue.interfaces.chat.widgets import Streamed
 from tests.chat.desk import at_desk
 from tests.sessions.scripts import agent, until
 
@@ -25,16 +25,16 @@ AGENTS = {"helper": agent(), "reviewer": agent({"say": "I review."})}
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        ("/handoff", Call(name="handoff", rest="")),
-        ("/HANDOFF the  tests\nall ", Call(name="handoff", rest="the  tests\nall")),
-        ("/", Call(name="", rest="")),
+        ("/handoff", TypedCommand(name="handoff", rest="")),
+        ("/HANDOFF the  tests\nall ", TypedCommand(name="handoff", rest="the  tests\nall")),
+        ("/", TypedCommand(name="", rest="")),
         ("/etc/hosts", None),
         ("say /handoff", None),
         (" /handoff", None),
         ("//", None),
     ],
 )
-def test_only_the_beginning_of_a_text_makes_it_a_command(text: str, call: Call | None) -> None:
+def test_only_the_beginning_of_a_text_makes_it_a_command(text: str, call: TypedCommand | None) -> None:
     assert read_call(text) == call
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from segue.domain.sessions import MessageStatus
+from segue.domain.session import MessageStatus
 from tests.chat.desk import GATE, at_desk
 from tests.sessions.scripts import agent, until
 

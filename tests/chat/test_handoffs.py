@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from segue.domain.sessions import MessageStatus
+from segue.domain.session import MessageStatus
 from segue.testing import ScriptedBackend
 from tests.chat.desk import GATE, Desk, at_desk
 from tests.sessions.scripts import ASKED, GIVEN, HANDOFF, agent, documents, until
@@ -52,6 +52,22 @@ async def test_the_draft_can_be_changed_and_only_a_handoff_can_be_used(tmp_path:
         await desk.press("ctrl+s")
         await desk.sees("I go on from there.")
         assert "Let the [red]lamp[/] shine." in desk.backend.received["helper"][-1]
+
+
+async def test_what_is_false_is_told_while_the_draft_can_be_changed(tmp_path: Path) -> None:
+    lie = HANDOFF.replace(
+        "Found the cause of the dead button", "I ran `sh check.sh` and it passed (exit code 0)"
+    )
+    script = agent(
+        {"run": ["sh", "-c", "exit 1"]},
+        {"run": ["sh", "check.sh"]},
+        asked=[{"say": lie}],
+        mend=[{"say": lie}],
+    )
+    async with at_desk(tmp_path, {"helper": script}) as desk:
+        await talked(desk)
+        await desk.send("/handoff")
+        await desk.sees("Compared with the files and the log", "check.sh", "Ctrl+S uses it")
 
 
 @pytest.mark.thorough

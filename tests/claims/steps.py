@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from segue import Evidence, Ledger, extract_handoff, verify_claims
-from segue.domain.claims import Entry
+from segue.domain.claims import LedgerEntry
 from segue.domain.evidence.measure import measure
 from segue.domain.evidence.model import Change, ChangeKind, Hunk, LineRange
 from segue.domain.evidence.sources import TextSources
@@ -29,7 +29,7 @@ class Step:
         """What the ledger says of a text."""
         return verify_claims(extract_handoff(text), self.evidence, source=text, sources=self.sources, **more)
 
-    def entries(self, text: str, **more: Any) -> tuple[Entry, ...]:
+    def entries(self, text: str, **more: Any) -> tuple[LedgerEntry, ...]:
         """Claims and other statements, in the order of the text."""
         ledger = self.ledger(text, **more)
         return tuple(

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from segue.domain.evidence.model import CommandRun, RunBy, Standing, TestComparison, TestRun, WeakenedTest
+from segue.domain.evidence.model import (
+    CommandRun,
+    RunBy,
+    Standing,
+    TestComparison,
+    TestRun,
+    WeakenedTest,
+)
 from tests.claims.steps import Step, step
 
 BEFORE = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.claims.test_judging import STEP
+from tests.claims.steps import step
+from tests.claims.test_judging import STEP, ran
 
 NO_TICK = """
 Exactly these files changed: calc.py and README.md
@@ -18,6 +19,8 @@ Updated old_name.py.
 Updated docs/my notes/a b.txt.
 `TIMEOUT` doubled to 30.
 `TIMEOUT` was lowered to 30.
+`TIMEOUT` was doubled.
+`TIMEOUT` was lowered.
 """.strip().splitlines()
 
 NOT_REFUTED = """
@@ -46,6 +49,12 @@ README.md: one line changed, one added.
 `mean` in calc.py has one line that is different.
 Apart from Procfile, only Python, Markdown, text and TOML files changed.
 pyproject.toml: requests 2.31.0 -> 2.32.0, rich added, click as before
+test_calc.py has two test functions, up from one.
+test_calc.py holds two tests now, one more than before.
+calc.py has 13 lines.
+README.md has 2 insertions.
+README.md has 2 lines added.
+`double` is imported by test_calc.py and no longer by util.py.
 """.strip().splitlines()
 
 
@@ -57,3 +66,58 @@ def test_what_was_not_checked_is_not_ticked(statement: str) -> None:
 @pytest.mark.parametrize("statement", NOT_REFUTED)
 def test_what_may_be_true_is_not_refuted(statement: str) -> None:
     assert "refuted" not in {str(entry.verdict) for entry in STEP.entries(statement)}
+
+
+LIMITS = step(
+    {"src/a.py": "LIMIT = 4_096\n", "src/b.py": "B = 1\n", "top.py": "T = 1\n", "notes.txt": "n\n"},
+    {"src/a.py": "LIMIT = 65_535\n", "src/b.py": "B = 1\n", "top.py": "T = 2\n", "notes.txt": "n\n"},
+    commands=(
+        ran("pytest -q", 1, "1 failed, 3 passed in 0.1s\n"),
+        ran("pytest -q", 0, "3 passed, 1 skipped in 0.1s\n"),
+    ),
+    is_log_whole=True,
+)
+TRUE_OF_LIMITS = """
+`LIMIT`: 4096 → 65,535
+Set `LIMIT` to 65535 in src/a.py.
+notes.txt is the only file outside src/ that stayed as it was.
+Nothing under src/ was touched apart from a.py.
+Apart from a.py, nothing in src/ changed.
+Last `pytest -q`: 3 passed, 1 skipped; the run before that had one failure (`test_late`).
+Ran the tests: exit code 0, one of them skipped.
+The tests ended with 0, one was skipped.
+""".strip().splitlines()
+FALSE_OF_LIMITS = """
+`LIMIT` was halved.
+`LIMIT`: 4096 → 65,536
+src/a.py has 3 lines.
+Ran the tests: exit code 0, two of them skipped.
+Ran the tests, 0 skipped.
+All changes are below src/.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("statement", TRUE_OF_LIMITS)
+def test_parts_earlier_runs_and_written_numbers_refute_nothing(statement: str) -> None:
+    assert "refuted" not in {str(entry.verdict) for entry in LIMITS.entries(statement)}
+
+
+@pytest.mark.parametrize("statement", FALSE_OF_LIMITS)
+def test_what_is_false_of_values_lines_and_folders_is_refuted(statement: str) -> None:
+    assert "refuted" in {str(entry.verdict) for entry in LIMITS.entries(statement)}
+
+
+SCRIPTS = step({"a.js": "x\n"}, {"a.js": "y\n"}, commands=(ran("npm run build", 0),), is_log_whole=True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("Ran `make release`.", "refuted"),
+        ("Ran `tox -e py312`.", "refuted"),
+        ("Ran `eslint --strict src`.", "unverifiable"),  # a silent script may have done so
+        ("Ran `npm run build`.", "confirmed"),
+    ],
+)
+def test_a_script_may_run_a_program_unseen_but_not_another_script(statement: str, verdict: str) -> None:
+    assert [str(entry.verdict) for entry in SCRIPTS.entries(statement)] == [verdict]

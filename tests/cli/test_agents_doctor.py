@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from segue.adapters.backends import LoadedBackends
-from segue.application.backends import AgentBackend, Probe
 from segue.application.doctor import Candidate, examine
+from segue.application.ports.backend import AgentBackend, Probe
 from segue.domain.errors import BackendUnavailable
 from segue.testing import ScriptedBackend
 from tests.agents import programs, rig_opencode

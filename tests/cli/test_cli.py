@@ -24,8 +24,8 @@ from rich.console import Console
 
 from segue import check_handoff, extract_handoff
 from segue.__main__ import LazyParts
-from segue.application.app import Segue
-from segue.application.pipelines import Pipelines
+from segue.application.pipelines.submit import Pipelines
+from segue.application.segue import Segue
 from segue.interfaces.cli import live
 from segue.interfaces.cli.app import run_cli
 from segue.interfaces.cli.demo import program_name
@@ -199,7 +199,7 @@ class Deaf(Pipelines):
     def __init__(self) -> None:
         pass
 
-    async def abort(self, pipeline_id: int, reason: str = "") -> None:
+    async def abort(self, pipeline_id: int, reason: str = "", *, actor: str | None = None) -> None:
         """The run has ended otherwise meanwhile."""
 
 

@@ -63,6 +63,7 @@ def step(index: int, name: str, backend: str, minutes: int, usage: Usage, **coun
         attempts=2 if index else 1,
         handovers=0,
         repairs=2 if index else 0,
+        questions=0,
         usage=usage,
         latest_handoff=handoff,
         error_message=None,

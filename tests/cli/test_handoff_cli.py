@@ -22,10 +22,27 @@ class TestExtract:
         ran = segue("handoff", "extract", "coder.md", "--json")
         found = json.loads(ran.out)
         assert ran.code == 0
-        assert list(found) == ["handoff", "notation", "spans", "notes"]
+        assert list(found) == ["handoff", "notation", "spans", "notes", "coverage", "guessed"]
         assert Handoff.model_validate(found["handoff"]) == extract_handoff(REPLY).handoff
         span = found["spans"]["decisions_made[0]"]
         assert REPLY[span["start"] : span["end"]] == "Use JWT"
+
+    def test_a_reply_need_not_look_like_a_handoff(self, segue: Run, folder: Path) -> None:
+        (folder / "reply.txt").write_text(
+            "I could not run the migration: permission denied.\n", encoding="utf-8"
+        )
+        assert segue("handoff", "extract", "reply.txt").code == 1
+        found = json.loads(segue("handoff", "extract", "--reply", "reply.txt", "--json").out)
+        assert found["handoff"]["outcome"] == "blocked"
+        assert found["coverage"] == 1.0
+
+    def test_items_show_what_introduced_them(self, segue: Run, folder: Path) -> None:
+        (folder / "reply.txt").write_text(
+            "## Next steps\n\nOnly after the release on Friday:\n\n- Drop the old table\n- Tag it\n",
+            encoding="utf-8",
+        )
+        shown = " ".join(segue("handoff", "extract", "--reply", "reply.txt").out.split())
+        assert shown.count("under: Only after the release on Friday") == 2
 
     def test_several_are_a_list_with_paths(self, segue: Run, folder: Path) -> None:
         found = json.loads(segue("handoff", "extract", "coder.md", "deep", "--json").out)
@@ -195,11 +212,11 @@ class TestLint:
     def test_json(self, segue: Run, folder: Path) -> None:
         [problem] = json.loads(segue("handoff", "lint", "coder.md", "--format", "json").out)
         assert problem["path"] == "coder.md"
-        assert (problem["code"], problem["severity"], problem["line"]) == ("H001", "error", 1)
+        assert (problem["code"], problem["severity"], problem["line"]) == ("H001", "warning", 1)
 
     def test_github(self, segue: Run, folder: Path) -> None:
         ran = segue("handoff", "lint", "coder.md", "--format", "github")
-        assert ran.out.startswith("::error file=coder.md,line=1,col=1,title=H001::")
+        assert ran.out.startswith("::warning file=coder.md,line=1,col=1,title=H001::")
 
     def test_sarif(self, segue: Run, folder: Path) -> None:
         ran = segue("handoff", "lint", "coder.md", "deep", "--format", "sarif")

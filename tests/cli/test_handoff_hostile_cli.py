@@ -51,7 +51,7 @@ class TestHostile:
         (project / "a.md").write_text(HOSTILE)
         command = [sys.executable, "-m", "segue", "handoff", "convert", "a.md", "--to", "four"]
         piped = subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
-        assert b"\x1b]0;owned" in piped
+        assert b"\x7f" in piped
         master, slave = os.openpty()
         with subprocess.Popen(command, stdout=slave, stderr=subprocess.DEVNULL) as process:
             os.close(slave)
@@ -82,7 +82,7 @@ class TestHostile:
         ran = segue("handoff", "extract", "long.md", "--json")
         assert ran.code == 0
         assert len(json.loads(ran.out)["handoff"]["what_was_done"]) > 10_000
-        assert segue("handoff", "lint", "long.md", "--select", "H001").code == 1
+        assert segue("handoff", "lint", "long.md", "--select", "H001").code == 0
 
     def test_these_commands_load_no_server_no_database_and_no_engine(self, folder: Path) -> None:
         script = """
@@ -115,7 +115,7 @@ def test_the_hook_runs_the_linter_on_files_that_it_names(folder: Path) -> None:
         check=False,
         timeout=120,
     )
-    assert ran.returncode == 1
+    assert ran.returncode == 0
     assert [line.split(" ")[0] for line in ran.stdout.splitlines()] == ["coder.md:1:1:", "handoff-1.md:1:1:"]
 
 

@@ -216,6 +216,12 @@ class TestBrief:
         assert "left out: coder: " in some.err
         assert "Left out to save space" in some.out
 
+    def test_an_exceeded_budget_is_said(self, segue: Run, folder: Path) -> None:
+        over = segue("handoff", "brief", "coder.md", "--budget", "200")
+        tokens = int(over.err.split(" tokens ", 1)[0])
+        assert f"{tokens - 200} tokens over the budget" in over.err
+        assert "over the budget" not in segue("handoff", "brief", "coder.md", "--budget", "9000").err
+
     def test_json(self, segue: Run, folder: Path) -> None:
         found = json.loads(
             segue("handoff", "brief", "coder.md", "--budget", "1", "--model", "gpt-4", "--json").out

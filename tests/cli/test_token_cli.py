@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from segue.adapters.credential import login_name
-from segue.testing.pipelines import lay_out_databases
+from segue.testing.pipelines import lay_out_database
 from tests.cli.conftest import Ran
 
 Segue = Callable[..., Ran]
@@ -20,7 +20,7 @@ Segue = Callable[..., Ran]
 def data(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data folder."""
     folder = tmp_path / "data"
-    lay_out_databases(folder)
+    lay_out_database(folder)
     monkeypatch.setenv("SEGUE_DATA_DIR", str(folder))
     return folder
 

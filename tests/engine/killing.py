@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from segue.application.app import Segue
-from segue.application.pipelines import Submission
-from segue.application.workers import WorkerPolicy
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.engine import WorkerPolicy
+from segue.application.segue import Segue
 from segue.domain.catalog import TemplateStep
 from segue.domain.errors import IllegalMove
 from segue.testing import build_test_segue, follow_to_end
-from segue.testing.pipelines import lay_out_databases
+from segue.testing.pipelines import lay_out_database
 from tests.engine.outside import OutsideBackend
 
 AGENTS = ("worker", "careless", "long", "silent", "broken")
@@ -28,7 +28,7 @@ _QUIET = WorkerPolicy(beat_seconds=600)
 """A worker whose heartbeat adds no transaction: only what the scenario does is counted."""
 
 _forking = multiprocessing.get_context("forkserver")
-_forking.set_forkserver_preload(["tests.engine.killing", "segue.adapters.engine.dbos_engine", "dbos"])
+_forking.set_forkserver_preload(["tests.engine.killing", "segue.adapters.engine.local_engine"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +53,7 @@ class Place:
     def prepare(self) -> None:
         """Make the folders, the catalog, the repository and, where they are files, the databases."""
         if self.database_url.startswith("sqlite"):
-            lay_out_databases(self.folder / "data")
+            lay_out_database(self.folder / "data")
         self.project.mkdir(parents=True)
         (self.folder / "config").mkdir()
         (self.folder / "config" / "catalog.yaml").write_text(CATALOG)
@@ -64,7 +64,7 @@ class Place:
 
 
 async def _submit(segue: Segue, place: Place, *agents: str) -> int:
-    request = Submission(
+    request = PipelineRequest(
         prompt="Do the work.",
         custom_steps=tuple(TemplateStep(agent=agent, description="Do it.") for agent in agents),
         working_dir=str(place.project),
@@ -127,8 +127,8 @@ async def _count(scenario: str, place: Place, n: int) -> None:
 
     backend = OutsideBackend(place.outside, act)
     async with opened(place, backend) as segue:
-        database: Any = segue.pipelines._database
-        database.on_commit = [*database.on_commit, act]
+        store: Any = segue.pipelines._store
+        store.on_commit = [*store.on_commit, act]
         await SCENARIOS[scenario](segue, place)
 
 

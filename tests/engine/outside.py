@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from segue.application.backends import (
+from segue.application.ports.backend import (
     AgentBackend,
     Capabilities,
     Message,
@@ -18,8 +18,8 @@ from segue.application.backends import (
     SessionRequest,
     UsageReported,
 )
+from segue.domain.briefing.handover_prompt import QUESTION
 from segue.domain.errors import AgentFailed, SessionLost
-from segue.domain.handing_over import QUESTION
 from segue.domain.usage import Usage
 
 HANDOVER = """## Goal

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end
 from tests.git.repositories import git
 
@@ -29,8 +29,8 @@ MENDED = {
 }
 
 
-def _submission(repository: Path) -> Submission:
-    return Submission(template="quick_fix", prompt="Add a.", working_dir=str(repository))
+def _request(repository: Path) -> PipelineRequest:
+    return PipelineRequest(template="quick_fix", prompt="Add a.", working_dir=str(repository))
 
 
 def _backend(*actions: dict[str, Any]) -> ScriptedBackend:
@@ -44,7 +44,7 @@ async def test_what_cannot_be_mended_fails_with_a_sentence(
     command, sentence = BROKEN[name]
     backend = _backend(WRITE, {"run": ["sh", "-c", command]}, SAY)
     async with build_test_segue(tmp_path, backend) as segue:
-        ended = await follow_to_end(segue, (await segue.pipelines.submit(_submission(repository))).id)
+        ended = await follow_to_end(segue, (await segue.pipelines.submit(_request(repository))).id)
     assert ended.status == "failed"
     assert sentence in (ended.reason or "")
     handoff = ended.steps[0].latest_handoff
@@ -60,7 +60,7 @@ async def test_what_cannot_be_mended_fails_with_a_sentence(
 async def test_what_can_be_mended_is(tmp_path: Path, repository: Path, name: str) -> None:
     backend = _backend(WRITE, {"run": ["sh", "-c", MENDED[name]]}, SAY)
     async with build_test_segue(tmp_path, backend) as segue:
-        ended = await follow_to_end(segue, (await segue.pipelines.submit(_submission(repository))).id)
+        ended = await follow_to_end(segue, (await segue.pipelines.submit(_request(repository))).id)
         merged = await segue.results.merge(ended.id)
     assert ended.status == "done", ended.reason
     assert git(repository, "diff", "--name-only", "HEAD~1", merged) == "a.py"
@@ -68,7 +68,7 @@ async def test_what_can_be_mended_is(tmp_path: Path, repository: Path, name: str
 
 async def test_an_abort_leaves_a_handoff(tmp_path: Path, repository: Path) -> None:
     async with build_test_segue(tmp_path, _backend(WRITE, {"delay": 600})) as segue:
-        pipeline = await segue.pipelines.submit(_submission(repository))
+        pipeline = await segue.pipelines.submit(_request(repository))
         while True:
             place = (await segue.views.pipeline(pipeline.id)).workspace
             if place and Path(place.path, "a.py").exists():

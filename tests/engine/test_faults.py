@@ -12,8 +12,8 @@ import psutil
 from sqlalchemy import create_engine, text
 
 from segue.adapters.backends.command import CommandBackend
-from segue.application.pipelines import Submission
-from segue.application.workers import WorkerPolicy
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.engine import WorkerPolicy
 from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
@@ -22,7 +22,7 @@ from tests.engine.test_steps import until
 from tests.trusting import write_project
 
 GOOD = say_handoff("Mended it.")
-ONE_STEP = Submission(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
+ONE_STEP = PipelineRequest(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
 
 
 def change(tmp_path: Path, *statements: str) -> None:
@@ -103,7 +103,7 @@ async def test_what_is_left_of_a_lost_session_is_stopped_before_the_next_attempt
 ) -> None:
     program = "echo $$ >> pids; until test -e go; do sleep 0.05; done; echo x"
     options: dict[str, Any] = {"command": {"command": ["sh", "-c", program]}}
-    wanted: dict[str, Any] = {"backend": "command", "backend_options": options}
+    wanted: dict[str, Any] = {"backend": "command", "backend_options": options, "ask_writer": False}
     sessions = tmp_path / "data" / "sessions"
     async with build_test_segue(tmp_path, CommandBackend(sessions_dir=sessions), **wanted) as segue:
         pipeline = await segue.pipelines.submit(ONE_STEP)

@@ -25,7 +25,9 @@ agents:
       command:
         - sh
         - -c
-        - "cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; printf '## What Was Done\\n- Worked.\\n'"
+        - >-
+          cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done;
+          printf '## Outcome\\ncompleted\\n## What Was Done\\n- Worked.\\n'
 """
 HALF_OPEN = (
     b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n",

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from segue.application.pipelines import Submission
-from segue.application.views import PipelineDetail
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.views import AttemptProgress, PipelineDetail
 from segue.domain.catalog import TemplateStep
-from segue.domain.pipeline import AttemptStatus, PipelineStatus
-from segue.domain.sessions import Reason
+from segue.domain.pipeline import PipelineStatus
+from segue.domain.session import HandoffReason
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.sessions.scripts import GIVEN, HANDOFF, agent, documents, until, write_catalog
 
-ONE_STEP = Submission(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend the button.")
+ONE_STEP = PipelineRequest(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend the button.")
 FULL: dict[str, Any] = {"usage": {"context_tokens": 80, "context_window": 100, "input_tokens": 80}}
 EMPTY: dict[str, Any] = {"usage": {"context_tokens": 10, "context_window": 100, "input_tokens": 10}}
 LONG: dict[str, Any] = {"delay": 600}
@@ -59,15 +59,15 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
         kinds = [str(e.event_type) for e in await segue.views.entries_after(0, pipeline_id=ended.id)]
     assert ended.status is PipelineStatus.DONE, ended.reason
     assert (ended.steps[0].attempts, ended.steps[0].handovers) == (2, 1)
-    assert (first.status, first.handover_reason) == (AttemptStatus.HANDED_OVER, Reason.CONTEXT_LIMIT)
-    assert (second.status, second.handover_reason) == (AttemptStatus.DONE, None)
+    assert (first.status, first.handover_reason) == (AttemptProgress.HANDED_OVER, HandoffReason.CONTEXT_LIMIT)
+    assert (second.status, second.handover_reason) == (AttemptProgress.DONE, None)
     assert [each.id for each in family.parents] == [first.session]
     assert (family.session.pipeline_id, family.session.parent_id) == (ended.id, first.session)
     assert second.briefing == first.briefing, "the task is told again, word for word"
     assert "This step is under way" in second.carry_over
     assert "Mend the handler" in second.carry_over
     assert second.text == backend.received["developer"][-1]
-    assert left[0].reason is Reason.CONTEXT_LIMIT
+    assert left[0].reason is HandoffReason.CONTEXT_LIMIT
     assert left[0].injection_prompt is not None
     assert left[0].injection_prompt in second.text
     assert [Path(left[0].file_path or "").resolve()] == [path.resolve() for path in documents(tmp_path)]
@@ -84,25 +84,25 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
 @pytest.mark.parametrize(
     ("settings", "first", "reason"),
     [
-        ({"handoff_minutes": 0.01}, [{"usage": {"input_tokens": 5}}, LONG], Reason.SHIFT_END),
-        ({"handoff_cost": 1.0}, [{"usage": {"cost": 1.5, "input_tokens": 5}}, LONG], Reason.SHIFT_END),
+        ({"handoff_minutes": 0.01}, [{"usage": {"input_tokens": 5}}, LONG], HandoffReason.SHIFT_END),
+        ({"handoff_cost": 1.0}, [{"usage": {"cost": 1.5, "input_tokens": 5}}, LONG], HandoffReason.SHIFT_END),
         (
             {"handoff_turns": 2},
             [{"usage": {"input_tokens": 5}}, {"usage": {"input_tokens": 9}}, LONG],
-            Reason.SHIFT_END,
+            HandoffReason.SHIFT_END,
         ),
         ({"handoff_context_share": 0.5}, [{"usage": {**FULL["usage"], "context_tokens": 50}}, LONG], None),
     ],
 )
 async def test_each_limit_cuts_a_step_off(
-    tmp_path: Path, repository: Path, settings: dict[str, Any], first: list[Any], reason: Reason | None
+    tmp_path: Path, repository: Path, settings: dict[str, Any], first: list[Any], reason: HandoffReason | None
 ) -> None:
     write_catalog(repository, {"developer": agent(*first, given=[say_handoff("Mended it.")])})
     async with build_test_segue(tmp_path, ScriptedBackend(), **settings) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
         tried = (await segue.views.step(ended.id, 1)).tries[0]
     assert ended.status is PipelineStatus.DONE, ended.reason
-    assert tried.handover_reason is (reason or Reason.CONTEXT_LIMIT)
+    assert tried.handover_reason is (reason or HandoffReason.CONTEXT_LIMIT)
 
 
 async def test_with_automatic_handoffs_off_nobody_is_cut_off(tmp_path: Path, repository: Path) -> None:
@@ -156,7 +156,7 @@ async def test_who_hands_nothing_over_is_followed_by_what_segue_saw(
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
         first = (await segue.views.step(ended.id, 1)).tries[0]
     assert (ended.status, ended.steps[0].handovers) == (PipelineStatus.DONE, 1)
-    assert first.handover_reason is Reason.CONTEXT_LIMIT
+    assert first.handover_reason is HandoffReason.CONTEXT_LIMIT
     told = backend.received["developer"][-1]
     assert "button.js" in told, "git shows what it left"
     assert why in told
@@ -180,10 +180,10 @@ async def test_handoffs_that_change_nothing_end_the_step_with_a_reason(
 @pytest.mark.thorough
 async def test_there_is_a_cap_on_the_handoffs_of_a_step(tmp_path: Path, repository: Path) -> None:
     busy = [{"append": {"path": "log.txt", "text": "more\n"}}, FULL, LONG]
-    ended, _ = await run(tmp_path, repository, agent(*busy, given=busy), handoff_most=3)
+    ended, _ = await run(tmp_path, repository, agent(*busy, given=busy), max_handoffs=3)
     assert ended.status is PipelineStatus.FAILED
     assert "handed over 4 times and came to no end" in (ended.reason or "")
-    assert "SEGUE_HANDOFF_MOST" in (ended.reason or "")
+    assert "SEGUE_MAX_HANDOFFS" in (ended.reason or "")
 
 
 async def test_who_holds_no_conversation_is_left_alone(tmp_path: Path, repository: Path) -> None:

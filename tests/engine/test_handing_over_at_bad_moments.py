@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from segue.application.app import Segue
-from segue.application.backends import Message, SessionRequest
+from segue.application.ports.backend import Message, SessionRequest
+from segue.application.ports.store import Reads
+from segue.application.segue import Segue
+from segue.application.views import AttemptProgress
+from segue.domain.briefing.handover_prompt import QUESTION
 from segue.domain.errors import SessionLost
-from segue.domain.handing_over import QUESTION
 from segue.domain.handoff.model import Blocker
-from segue.domain.pipeline import Attempt, AttemptStatus, PipelineStatus
+from segue.domain.pipeline import PipelineStatus
+from segue.domain.session import Session
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.engine.test_handing_over import DONE, FULL, LONG, ONE_STEP, WORK, Surviving
 from tests.holding import hold_until
@@ -27,14 +30,18 @@ DECISION = "the page itself is right"
 """Words that stand in the handoff of the first session, and nowhere else."""
 
 
-async def begun(segue: Segue, backend: ScriptedBackend, messages: int) -> Attempt:
-    """Submit the step; its attempt once so many messages were sent."""
+async def begun(segue: Segue, backend: ScriptedBackend, messages: int) -> str:
+    """Submit the step; what opens its tools, once so many messages were sent."""
     pipeline = await segue.pipelines.submit(ONE_STEP)
     await until(lambda: len(backend.received.get("developer", ())) == messages)
-    async with segue.pipelines._database.begin() as work:
-        latest = await work.attempts.latest(pipeline.steps[0].id)
-    assert latest is not None
-    return latest[0]
+
+    def newest(rows: Reads) -> str | None:
+        attempt = rows.newest_attempt(pipeline.steps[0].id)
+        return rows.get(Session, attempt.session_id).token if attempt is not None else None
+
+    token = await segue.pipelines._store.read(newest)
+    assert token is not None
+    return token
 
 
 async def test_a_successor_that_is_lost_does_not_take_the_handoff_with_it(
@@ -47,9 +54,9 @@ async def test_a_successor_that_is_lost_does_not_take_the_handoff_with_it(
         tries = (await segue.views.step(ended.id, 1)).tries
     assert ended.status is PipelineStatus.DONE
     assert [each.status for each in tries] == [
-        AttemptStatus.HANDED_OVER,
-        AttemptStatus.LOST,
-        AttemptStatus.DONE,
+        AttemptProgress.HANDED_OVER,
+        AttemptProgress.LOST,
+        AttemptProgress.DONE,
     ]
     assert tries[-1].text.count(DECISION) == 1
     assert "An earlier attempt was cut off" in tries[-1].text
@@ -58,7 +65,7 @@ async def test_a_successor_that_is_lost_does_not_take_the_handoff_with_it(
 async def test_a_handoff_and_a_blocker_through_tools_count_while_handing_over(
     tmp_path: Path, repository: Path
 ) -> None:
-    asked: list[Any] = [{"delay": 2.0}, {"say": "I have submitted the handoff."}]
+    asked: list[Any] = [hold_until(tmp_path / "submitted"), {"say": "I have submitted the handoff."}]
     write_catalog(repository, {"developer": agent(*WORK, asked=asked, given=DONE)})
     backend = ScriptedBackend()
     record = {
@@ -67,10 +74,10 @@ async def test_a_handoff_and_a_blocker_through_tools_count_while_handing_over(
         "next_agent_context": "Remove the second binding",
     }
     async with build_test_segue(tmp_path, backend) as segue:
-        attempt = await begun(segue, backend, 2)
-        assert attempt.token is not None
-        await segue.tools.submit_handoff(attempt.token, {"outcome": "completed", **record})
-        await segue.tools.report_blocker(attempt.token, Blocker(blocker="The key of the shop is missing"))
+        token = await begun(segue, backend, 2)
+        await segue.tools.submit_handoff(token, {"outcome": "completed", **record})
+        await segue.tools.report_blocker(token, Blocker(blocker="The key of the shop is missing"))
+        (tmp_path / "submitted").touch()
         ended = await follow_to_end(segue, 1)
         tries = (await segue.views.step(1, 1)).tries
     assert ended.steps[0].handovers == 1
@@ -84,11 +91,10 @@ async def test_who_submits_in_the_last_moment_is_not_cut_off(tmp_path: Path, rep
     write_catalog(repository, {"developer": agent(*work, given=DONE)})
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
-        attempt = await begun(segue, backend, 1)
-        assert attempt.token is not None
+        token = await begun(segue, backend, 1)
         await asyncio.sleep(0.7)
         done = {"outcome": "completed", "what_was_done": ["Looked at the button and found it sound"]}
-        assert (await segue.tools.submit_handoff(attempt.token, done)).is_accepted
+        assert (await segue.tools.submit_handoff(token, done)).is_accepted
         ended = await follow_to_end(segue, 1)
     assert (ended.status, ended.steps[0].attempts) == (PipelineStatus.DONE, 1)
 
@@ -98,10 +104,9 @@ async def test_a_submission_that_was_refused_holds_no_limit_off(tmp_path: Path, 
     write_catalog(repository, {"developer": agent(*work, given=DONE)})
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
-        attempt = await begun(segue, backend, 1)
-        assert attempt.token is not None
+        token = await begun(segue, backend, 1)
         half = {"outcome": "partial", "what_was_done": ["half"]}
-        assert not (await segue.tools.submit_handoff(attempt.token, half)).is_accepted
+        assert not (await segue.tools.submit_handoff(token, half)).is_accepted
         (tmp_path / "go").touch()
         ended = await follow_to_end(segue, 1)
     assert (ended.status, ended.steps[0].handovers) == (PipelineStatus.DONE, 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end
 from tests.git.flow import checkout_of
 from tests.git.repositories import git
@@ -72,7 +72,7 @@ async def test_twenty_at_once(
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
         submitted = [
             await segue.pipelines.submit(
-                Submission(template=f"agent{number}", prompt="Work.", working_dir=str(repository))
+                PipelineRequest(template=f"agent{number}", prompt="Work.", working_dir=str(repository))
             )
             for number in range(runs)
         ]

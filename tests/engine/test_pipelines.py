@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
@@ -14,7 +14,9 @@ async def test_each_step_runs_in_order_and_the_pipeline_ends_done(tmp_path: Path
         {"developer": [say_handoff("Mended it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
     )
     async with build_test_segue(tmp_path, backend) as segue:
-        submitted = await segue.pipelines.submit(Submission(template="quick_fix", prompt="Mend the button."))
+        submitted = await segue.pipelines.submit(
+            PipelineRequest(template="quick_fix", prompt="Mend the button.")
+        )
         assert submitted.status is PipelineStatus.RUNNING
         ended = await follow_to_end(segue, submitted.id)
     assert ended.status is PipelineStatus.DONE

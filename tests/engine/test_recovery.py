@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.pipelines import Submission
-from segue.application.workers import WorkerPolicy
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.engine import WorkerPolicy
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.engine.test_steps import until
 
-QUICK_FIX = Submission(template="quick_fix", prompt="Mend the button.")
+QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Mend the button.")
 GOOD = say_handoff("Mended it.", next="Review it.")
 NOBODY = WorkerPolicy(hosting=False, room=1)
 """A worker that takes up nothing by itself."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.app import Segue
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.segue import Segue
 from segue.application.views import PipelineDetail
 from segue.domain.audit import AuditEntry
 from segue.domain.catalog import TemplateStep
@@ -20,7 +20,7 @@ from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_
 from tests.holding import hold_until
 from tests.trusting import write_project
 
-QUICK_FIX = Submission(template="quick_fix", prompt="Mend the button.")
+QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Mend the button.")
 GOOD = say_handoff("Mended it.", decisions="- Small change", questions="- Ship it?", next="Review it.")
 
 
@@ -31,7 +31,9 @@ async def until(holds: Callable[[], object], seconds: float = 120) -> None:
             await asyncio.sleep(0.01)
 
 
-async def run(tmp_path: Path, backend: ScriptedBackend, wanted: Submission = QUICK_FIX) -> PipelineDetail:
+async def run(
+    tmp_path: Path, backend: ScriptedBackend, wanted: PipelineRequest = QUICK_FIX
+) -> PipelineDetail:
     async with build_test_segue(tmp_path, backend) as segue:
         return await follow_to_end(segue, (await segue.pipelines.submit(wanted)).id)
 
@@ -86,7 +88,7 @@ async def test_a_step_over_its_time_is_aborted_and_fails(tmp_path: Path, project
 async def test_a_template_s_own_timeout_counts_before_the_setting(tmp_path: Path, project: Path) -> None:
     step = TemplateStep(agent="developer", timeout=0.1)
     backend = ScriptedBackend({"developer": [{"delay": 600}]})
-    ended = await run(tmp_path, backend, Submission(prompt="x", custom_steps=(step,)))
+    ended = await run(tmp_path, backend, PipelineRequest(prompt="x", custom_steps=(step,)))
     assert "timed out after 0.1 s" in (ended.steps[0].error_message or "")
 
 
@@ -108,7 +110,7 @@ async def test_an_agent_without_a_back_end_fails_with_the_remedy(
 
 async def test_an_agent_that_does_not_exist_is_refused_at_once(tmp_path: Path, project: Path) -> None:
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
-        wanted = Submission(prompt="x", custom_steps=(TemplateStep(agent="reviwer"),))
+        wanted = PipelineRequest(prompt="x", custom_steps=(TemplateStep(agent="reviwer"),))
         with pytest.raises(UnknownName, match="reviwer"):
             await segue.pipelines.submit(wanted)
         with pytest.raises(PipelineNotFound):
@@ -136,7 +138,7 @@ async def test_the_next_agent_is_given_the_task_and_the_handoff(tmp_path: Path, 
     assert "## Handoff from previous step (developer)" in given
     assert "Mended it." in given
     assert "Review it." in given
-    assert "Chatter." not in given
+    assert given.index("Mended it.") < given.index("### Other Notes\n\nChatter.\n")
 
 
 async def test_a_reply_without_structure_is_handed_on_as_it_is(tmp_path: Path, project: Path) -> None:
@@ -219,10 +221,10 @@ async def test_two_run_side_by_side_and_one_is_aborted(tmp_path: Path, repositor
 
 @pytest.mark.thorough
 async def test_more_pipelines_than_places_wait_and_all_end(tmp_path: Path, repository: Path) -> None:
-    from segue.application.workers import WorkerPolicy
+    from segue.application.ports.engine import WorkerPolicy
 
     backend = ScriptedBackend({"developer": [hold_until(tmp_path / "go"), GOOD]})
-    wanted = Submission(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
+    wanted = PipelineRequest(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
     async with build_test_segue(tmp_path, backend, policy=WorkerPolicy(room=2)) as segue:
         submitted = [await segue.pipelines.submit(wanted) for _ in range(6)]
         assert [each.status for each in submitted[:2]] == [PipelineStatus.RUNNING] * 2

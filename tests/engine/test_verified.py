@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
 from segue.application.views import PipelineDetail
 from segue.domain.errors import IllegalMove
 from segue.domain.workspace import WorkspaceChoice, branch_name
@@ -58,7 +58,7 @@ async def run(
     }
     write_project(project, json.dumps(catalog), "pair.yaml")
     backend = ScriptedBackend()
-    wanted = Submission(template="pair", prompt="Add a.", working_dir=str(project), workspace=workspace)
+    wanted = PipelineRequest(template="pair", prompt="Add a.", working_dir=str(project), workspace=workspace)
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(wanted)).id)
         step = await segue.views.step(ended.id, 1)
@@ -74,7 +74,7 @@ async def test_an_abort_ends_the_check_that_is_under_way(tmp_path: Path, reposit
         "templates": {"alone": {"steps": [{"agent": "dev"}], "checks": [check]}},
     }
     write_project(repository, json.dumps(catalog), "alone.yaml")
-    wanted = Submission(template="alone", prompt="Add a.", working_dir=str(repository))
+    wanted = PipelineRequest(template="alone", prompt="Add a.", working_dir=str(repository))
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue, asyncio.timeout(120):
         pipeline = await segue.pipelines.submit(wanted)
         while not pid.exists():  # noqa: ASYNC110  # a file has no event
@@ -132,7 +132,7 @@ async def test_a_lie_is_found_mended_in_the_same_session_and_gone(tmp_path: Path
     assert ended.status == "done"
     asked = backend.received["dev"][1]
     assert "b.py" in asked
-    assert "What is not so" in asked
+    assert "What is false" in asked
     assert [each.text for each in step.tries[0].repairs] == [asked]
     handoff = ended.steps[0].latest_handoff
     assert handoff is not None
@@ -230,7 +230,7 @@ async def test_a_folder_can_be_made_a_repository_first(tmp_path: Path, project: 
 
 async def test_two_runs_in_one_folder_itself_are_refused(tmp_path: Path, project: Path) -> None:
     backend = ScriptedBackend({"developer": [{"delay": 600}]})
-    wanted = Submission(template="quick_fix", prompt="Mend.", working_dir=str(project))
+    wanted = PipelineRequest(template="quick_fix", prompt="Mend.", working_dir=str(project))
     async with build_test_segue(tmp_path, backend) as segue:
         first = await segue.pipelines.submit(wanted)
         with pytest.raises(IllegalMove, match=f"pipeline {first.id} works in"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -10,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from segue.adapters.storage.records_of_agents import SqlActivity
+from segue.adapters.storage.queries import SqlRows
 from segue.adapters.storage.views import SqlViews
-from segue.application.app import Segue
-from segue.application.following import BEGINNING, Position, follow
-from segue.application.pipelines import Submission
-from segue.application.ports import NewActivity
+from segue.application.event_stream import BEGINNING, StreamPosition, follow
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.segue import Segue
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
 from segue.domain.audit import FINAL_KINDS, AuditEntry
@@ -24,7 +25,7 @@ from segue.domain.errors import ApprovalNotFound, IllegalMove
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.holding import hold_until
 
-ONE_STEP = Submission(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend it.")
+ONE_STEP = PipelineRequest(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend it.")
 WORK: list[dict[str, Any]] = [
     {"say": "I look around."},
     {"write": {"path": "a.txt", "text": "a"}},
@@ -41,7 +42,7 @@ async def asked_by(segue: Segue, pipeline_id: int) -> Approval:
 
 
 async def events_of(
-    segue: Segue, pipeline_id: int, after: Position = BEGINNING
+    segue: Segue, pipeline_id: int, after: StreamPosition = BEGINNING
 ) -> list[tuple[str, AuditEntry | Activity]]:
     found: list[tuple[str, AuditEntry | Activity]] = []
     async with aclosing(follow(segue, after, pipeline_id=pipeline_id)) as events:
@@ -108,16 +109,16 @@ async def test_a_question_is_void_once_its_step_has_ended(tmp_path: Path, projec
 async def test_what_is_being_written_when_the_reply_comes_is_kept(
     tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add, writing = SqlActivity.add, asyncio.Event()
+    add, writing = SqlRows.insert_all, threading.Event()
 
-    async def add_slowly(self: SqlActivity, new: Sequence[NewActivity]) -> None:
-        if not writing.is_set():
+    def add_slowly(self: SqlRows, values: Sequence[object]) -> None:
+        if not writing.is_set() and any(isinstance(value, Activity) for value in values):
             writing.set()
             (tmp_path / "go").touch()
-            await asyncio.sleep(1)
-        await add(self, new)
+            time.sleep(1)
+        add(self, values)
 
-    monkeypatch.setattr(SqlActivity, "add", add_slowly)
+    monkeypatch.setattr(SqlRows, "insert_all", add_slowly)
     script: list[Any] = [{"say": "I look around."}, hold_until(tmp_path / "go"), say_handoff()]
     async with build_test_segue(tmp_path, ScriptedBackend({"developer": script})) as segue:
         pipeline = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
@@ -155,7 +156,7 @@ async def test_the_stream_ends_with_the_run_and_goes_on_from_any_event(tmp_path:
         assert kinds.count("Activity") == len(await segue.views.activity_after(0, pipeline_id=pipeline_id))
         for where, (position, _) in enumerate(live[:-1]):
             entry, _, activity = position.partition("-")
-            rest = await events_of(segue, pipeline_id, Position(int(entry), int(activity)))
+            rest = await events_of(segue, pipeline_id, StreamPosition(int(entry), int(activity)))
             assert {event.id for _, event in rest} == {event.id for _, event in live[where + 1 :]}
 
 
@@ -167,7 +168,7 @@ async def test_a_position_of_another_database_begins_with_what_comes_next(
         told: list[tuple[str, AuditEntry | Activity]] = []
 
         async def listen() -> None:
-            async with aclosing(follow(segue, Position(900, 900))) as events:
+            async with aclosing(follow(segue, StreamPosition(900, 900))) as events:
                 async for position, event in events:
                     told.append((str(position), event))
                     if isinstance(event, AuditEntry) and event.event_type in FINAL_KINDS:

@@ -21,7 +21,7 @@ def called(number: int, tool: str = "shell", **payload: Any) -> Activity:
         kind=ActivityKind.TOOL_USED,
         pipeline_id=1,
         step_id=1,
-        agent_id=1,
+        session_id=1,
         payload=facts,
         created_at=AT,
     )

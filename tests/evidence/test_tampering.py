@@ -40,13 +40,22 @@ def test_the_four_classic_ways_are_flagged_and_honest_edits_are_not() -> None:
     assert found["honest edits"] == (0, 3)
 
 
+WRITTEN = pytest.mark.parametrize(
+    "written", ["", ", written after the rules", ", written without reading the rules"]
+)
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("written", ["", ", written after the rules", ", written without reading the rules"])
-def test_every_tampering_is_flagged_and_no_honest_edit(written: str) -> None:
-    tamperings, honest = (flagged("--exactly", kind + written) for kind in ("tamperings", "honest edits"))
-    count, whole = tamperings["tamperings" + written]
+@WRITTEN
+def test_every_tampering_is_flagged(written: str) -> None:
+    count, whole = flagged("--exactly", "tamperings" + written)["tamperings" + written]
     assert count == whole >= 12
-    count, whole = honest["honest edits" + written]
+
+
+@pytest.mark.thorough
+@WRITTEN
+def test_no_honest_edit_is_flagged(written: str) -> None:
+    count, whole = flagged("--exactly", "honest edits" + written)["honest edits" + written]
     assert count == 0
     assert whole >= 8
 

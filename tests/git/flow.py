@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from segue.adapters.git.workspaces import GitWorkspaces
-from segue.application.workspaces import StepCommit, WorkspaceRequest
+from segue.application.ports.workspace import StepCommit, WorkspaceRequest
 from segue.domain.evidence.model import ChangeKind, Evidence
 from segue.domain.workspace import Workspace, WorkspaceChoice
 from tests.git.repositories import git, lines, write

@@ -10,7 +10,7 @@ import pytest
 from segue.adapters.git import changes as changes_module
 from segue.adapters.git import observe, open_sources, sources
 from segue.domain.evidence.model import Hunk, LineRange
-from segue.domain.evidence.sources import Place
+from segue.domain.evidence.sources import FileLine
 from tests.git.repositories import commit, git, lines, new_repository, write
 
 
@@ -84,12 +84,12 @@ def test_names_are_found_in_one_pass_as_parts_of_words_and_not_in_binaries(repo:
     found = open_sources(repo, "HEAD")
     after = found.find(["total", "nowhere", ""])
     assert after == {
-        "total": (Place("notes.md", 1), Place("src/a.py", 1), Place("src/a.py", 3)),
+        "total": (FileLine("notes.md", 1), FileLine("src/a.py", 1), FileLine("src/a.py", 3)),
         "nowhere": (),
         "": (),
     }
     before = found.find(["sum(xs)"], before=True)
-    assert before == {"sum(xs)": (Place("src/a.py", 2),)}
+    assert before == {"sum(xs)": (FileLine("src/a.py", 2),)}
     assert found.is_whole
 
 
@@ -97,7 +97,7 @@ def test_attributes_hide_no_file_from_the_search(repo: Path) -> None:
     write(repo, {".gitattributes": "* -diff binary filter=evil diff=evil\n"})
     git(repo, "config", "diff.evil.textconv", "touch EVIL")
     git(repo, "config", "filter.evil.clean", "touch EVIL")
-    assert open_sources(repo, "HEAD").find(["about"])["about"] == (Place("notes.md", 1),)
+    assert open_sources(repo, "HEAD").find(["about"])["about"] == (FileLine("notes.md", 1),)
     assert not list(repo.rglob("EVIL"))
 
 
@@ -146,7 +146,7 @@ def test_a_name_with_a_line_end_is_read_like_any_other(repo: Path) -> None:
     found = observe(repo, base, "HEAD")
     assert [each.path for each in found.evidence.definitions] == [name]
     assert found.sources.text(name) == "def f(): pass\n"
-    assert found.sources.find(["def f"])["def f"] == (Place(name, 1),)
+    assert found.sources.find(["def f"])["def f"] == (FileLine(name, 1),)
 
 
 def test_ten_megabytes_of_source_are_unparsed_and_not_an_error(repo: Path) -> None:

@@ -15,7 +15,8 @@ import pytest
 from segue.adapters.checks.reported import CheckRunner
 from segue.adapters.checks.run_cache import FileCache
 from segue.adapters.git.test_trees import GitTestTrees
-from segue.application.test_comparison import CheckedTests, ReportedRun, TestComparer
+from segue.application.handoffs.test_comparison import TestComparer
+from segue.application.ports.checks import CheckedTests, ReportedRun
 from segue.domain.evidence.model import TestComparison, TestOutcome
 
 PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"

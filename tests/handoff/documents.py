@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from segue.domain.handoff.model import (
     Blocker,
-    CommandRun,
     Decision,
     Dependency,
     FailedApproach,
@@ -19,6 +18,7 @@ from segue.domain.handoff.model import (
     NextStep,
     OpenQuestion,
     Pattern,
+    ReportedCommand,
     Section,
 )
 
@@ -63,7 +63,7 @@ HANDOFFS = st.builds(
     files_created=_many(FileCreated, path=TEXTS, purpose=_MAYBE, lines=_MAYBE),
     files_modified=_many(FileModified, path=TEXTS, lines=_MAYBE, change_type=_MAYBE, description=_MAYBE),
     commands_run=_many(
-        CommandRun, command=TEXTS, exit_code=st.none() | st.integers(0, 255), observation=_MAYBE
+        ReportedCommand, command=TEXTS, exit_code=st.none() | st.integers(0, 255), observation=_MAYBE
     ),
     patterns_discovered=_many(Pattern, pattern=TEXTS, location=_MAYBE, applies_to=_TAGS),
     gotchas=_many(Gotcha, issue=TEXTS, discovered_in=_MAYBE, mitigation=_MAYBE, severity=_MAYBE),

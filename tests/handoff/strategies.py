@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from segue.domain.handoff.model import (
     Blocker,
-    CommandRun,
     Decision,
     Dependency,
     FailedApproach,
@@ -20,6 +19,7 @@ from segue.domain.handoff.model import (
     OpenQuestion,
     Part,
     Pattern,
+    ReportedCommand,
     Section,
 )
 
@@ -103,7 +103,7 @@ def handoffs(text: st.SearchStrategy[str] = any_text) -> st.SearchStrategy[Hando
         decisions_made=several(Decision),
         files_created=several(FileCreated),
         files_modified=several(FileModified),
-        commands_run=several(CommandRun),
+        commands_run=several(ReportedCommand),
         patterns_discovered=several(Pattern),
         gotchas=several(Gotcha),
         failed_approaches=several(FailedApproach),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segue.domain.briefing import Briefing, KnownFact, Predecessor, brief, neutralise
+from segue.domain.briefing import Briefing, ItemPlace, KnownFact, Predecessor, brief, neutralise
 from segue.domain.handoff import extract_handoff
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.writing.rendering import OutputNotation
@@ -99,8 +99,10 @@ def test_one_thing_done_stands_beside_its_label() -> None:
     assert "**What was done**: Added it\n" in brief_coder(left_by(what_was_done=["Added it"])).text
 
 
-def test_low_gotchas_are_not_worth_a_warning() -> None:
-    assert "Slow tests" not in brief_coder(left_by(**RICH)).text
+def test_low_gotchas_are_not_worth_a_warning_but_are_listed_as_left_out() -> None:
+    briefing = brief_coder(left_by(**RICH))
+    assert "Slow tests" not in briefing.text
+    assert [(left.field, left.text) for left in briefing.left_out] == [("gotchas[1]", "- ⚠️ Slow tests")]
 
 
 def test_parts_stand_in_their_order() -> None:
@@ -192,13 +194,89 @@ def test_the_least_important_goes_first() -> None:
     assert fields == ["commands_run[0]", "critical_context[0]", "decisions_made[0]"]
 
 
-def test_among_equals_the_most_statements_stay() -> None:
-    long, short = "word " * 50, [f"Did {number}" for number in range(5)]
-    least = brief_coder(left_by(what_was_done=[long, *short]), budget=0, count_tokens=count_words)
+def test_a_list_is_cut_from_its_end_however_long_its_first_items_are() -> None:
+    backup = "Take a full backup of the orders database" + ", and check that it can be restored" * 8
+    steps = [backup, "Drop the old table", "Rename the new one"]
+    least = brief_coder(left_by(suggested_next_steps=steps), budget=0, count_tokens=count_words)
+    for room in range(0, 120, 4):
+        budget = least.tokens + room
+        briefing = brief_coder(left_by(suggested_next_steps=steps), budget=budget, count_tokens=count_words)
+        kept = [step in briefing.text for step in steps]
+        assert kept == sorted(kept, reverse=True), budget
+
+
+def test_a_long_item_is_cut_at_a_border_and_shows_it() -> None:
+    long = " ".join(f"word{number}" for number in range(400))
+    least = brief_coder(left_by(what_was_done=[long, "more"]), budget=0, count_tokens=count_words)
     briefing = brief_coder(
-        left_by(what_was_done=[long, *short]), budget=least.tokens + 40, count_tokens=count_words
+        left_by(what_was_done=[long, "more"]), budget=least.tokens + 100, count_tokens=count_words
     )
-    assert [left.field for left in briefing.left_out] == ["what_was_done[0]"]
+    assert "- word0 word1 " in briefing.text
+    assert "[\u2026]\n" in briefing.text
+    assert [left.field for left in briefing.left_out] == ["what_was_done[0]", "what_was_done[1]"]
+    assert briefing.left_out[0].text.endswith("word399")
+
+
+def test_the_newer_of_two_handoffs_never_loses_everything() -> None:
+    older = left_by("planner", decisions_made=[f"Decision {n} of the plan" for n in range(60)])
+    newer = left_by("coder", critical_context=["The port is 8000 " + "and nothing else " * 9])
+    least = brief_coder(older, newer, budget=0, count_tokens=count_words)
+    briefing = brief_coder(older, newer, budget=least.tokens + 120, count_tokens=count_words)
+    assert "The port is 8000" in briefing.text
+    assert "Decision 0" in briefing.text
+
+
+def test_an_exceeded_budget_is_reported() -> None:
+    briefing = brief_coder(left_by(**RICH), budget=50, count_tokens=count_words)
+    assert briefing.over_budget == briefing.tokens - 50 > 0
+    assert brief_coder(left_by(**RICH), budget=5000, count_tokens=count_words).over_budget == 0
+
+
+def test_words_around_a_handoff_are_shown_though_they_have_no_heading() -> None:
+    text = brief_coder(
+        left_by(goal="G", other_sections=[{"heading": " ", "text": "The cache was cold."}])
+    ).text
+    assert "### Other Notes\n\nThe cache was cold.\n" in text
+
+
+def test_a_record_of_little_of_its_reply_is_given_with_the_reply() -> None:
+    reply = "I fixed it. The quantity counts in `total()` now."
+    record = Handoff(what_was_done=("I fixed it.",))
+    alone = Predecessor(agent_name="a", handoff=record, reply=reply, coverage=0.5)
+    with_reply = Predecessor(agent_name="a", handoff=record, reply=reply, coverage=0.49)
+    assert "quantity" not in brief_coder(alone).text
+    assert f"### Its whole reply\n\n{reply}\n</handoff-context>" in brief_coder(with_reply).text
+
+
+def test_items_are_shown_under_what_introduced_them() -> None:
+    places = {
+        "what_was_done[0]": ItemPlace(heading="Web dashboard", extras=("owner: ops", "late")),
+        "what_was_done[1]": ItemPlace(lead_in="I added two endpoints:"),
+        "what_was_done[2]": ItemPlace(lead_in="I added two endpoints:"),
+    }
+    record = Handoff(what_was_done=("Implemented the chart", "/login", "/logout", "Wrote tests"))
+    text = brief_coder(Predecessor(agent_name="a", handoff=record, reply="r", places=places)).text
+    assert (
+        "**What was done**:\n- Web dashboard: Implemented the chart (owner: ops; late)\n"
+        "- I added two endpoints:\n"
+        "  - /login\n  - /logout\n- Wrote tests\n"
+    ) in text
+
+
+def test_a_heading_of_several_items_is_shown_once() -> None:
+    places = {f"what_was_done[{at}]": ItemPlace(heading="Web dashboard") for at in (0, 1)}
+    record = Handoff(what_was_done=("Implemented the chart", "Removed the table", "Wrote tests"))
+    text = brief_coder(Predecessor(agent_name="a", handoff=record, reply="r", places=places)).text
+    assert "- Web dashboard:\n  - Implemented the chart\n  - Removed the table\n- Wrote tests\n" in text
+
+
+def test_the_reply_of_an_earlier_step_comes_after_the_newer_handoff() -> None:
+    older = left_by("planner", reply="I planned it all in great detail. " * 40)
+    newer = left_by("coder", what_was_done=["Wrote the code"])
+    least = brief_coder(older, newer, budget=0, count_tokens=count_words)
+    briefing = brief_coder(older, newer, budget=least.tokens + 60, count_tokens=count_words)
+    assert "Wrote the code" in briefing.text
+    assert [left.agent_name for left in briefing.left_out] == ["planner"]
 
 
 def test_what_was_left_out_is_listed_and_said_in_the_last_line() -> None:
@@ -218,7 +296,7 @@ def test_what_was_left_out_is_listed_and_said_in_the_last_line() -> None:
 def test_a_budget_that_is_large_enough_changes_nothing() -> None:
     free = brief_coder(left_by(**RICH))
     assert brief_coder(left_by(**RICH), budget=free.tokens) == free
-    assert free.left_out == ()
+    assert [left.field for left in free.left_out] == ["gotchas[1]"]
 
 
 @given(handoffs(), st.integers(0, 600))

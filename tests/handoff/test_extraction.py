@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from segue.domain.handoff import check_handoff
+from segue.domain.handoff import OutputNotation, check_handoff, render_handoff
+from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract.nothing import says_nothing
+from segue.domain.handoff.extract.outcome import judge
+from segue.domain.handoff.extract.result import Notation, Origin
+from segue.domain.handoff.extract.vocabulary import read_heading
 from segue.domain.handoff.model import Handoff, Outcome
-from segue.domain.handoff.reading.extraction import Notation, extract_handoff
-from segue.domain.handoff.reading.outcome import judge
-from segue.domain.handoff.reading.paths import paths_in
-from segue.domain.handoff.reading.vocabulary import read_heading, says_nothing
+from segue.domain.text.paths import paths_in
 
 
 def read(source: str) -> Handoff:
@@ -142,12 +144,12 @@ def test_what_maps_to_no_field_is_kept() -> None:
     assert [(s.heading, s.text) for s in handoff.other_sections] == [("Zebra lore", "Stripes differ.")]
 
 
-def test_a_weaker_notation_fills_only_what_is_empty() -> None:
+def test_front_matter_and_text_are_joined_in_the_order_of_the_source() -> None:
     handoff = read(
         "---\ndecisions:\n  - from the front matter\n---\n\n"
         "## Decisions\n- from the text\n\n## Next steps\n- b\n"
     )
-    assert [d.decision for d in handoff.decisions_made] == ["from the front matter"]
+    assert [d.decision for d in handoff.decisions_made] == ["from the front matter", "from the text"]
     assert [s.step for s in handoff.suggested_next_steps] == ["b"]
 
 
@@ -185,7 +187,10 @@ def test_a_configuration_in_a_fence_is_no_handoff() -> None:
     ["The task is complete.", "MISSION ACCOMPLISHED", "Phase 2 Done", "All tasks FINISHED", "Work is done."],
 )
 def test_a_sentence_anywhere_states_that_the_work_is_done_in_any_case(sentence: str) -> None:
-    assert read(f"# Notes\n\nSome words on the parser.\n\n{sentence}\n").outcome == "completed"
+    source = f"# Notes\n\nSome words on the parser.\n\n{sentence}\n"
+    found = extract_handoff(source, origin=Origin.REPLY).handoff
+    assert found is not None
+    assert found.outcome == "completed"
 
 
 @pytest.mark.parametrize(
@@ -278,3 +283,38 @@ def test_an_account_of_work_tells_the_files_after_its_verbs(
     handoff = read(f"## Done\n- {done}\n")
     assert [each.path for each in handoff.files_created] == created
     assert [each.path for each in handoff.files_modified] == modified
+
+
+@pytest.mark.parametrize("notation", [OutputNotation.YAML, OutputNotation.JSON])
+def test_a_document_of_lists_is_not_taken_for_sections(notation: OutputNotation) -> None:
+    record = Handoff(what_was_done=("Found the cause",), critical_context=("Use one handler",))
+    found = extract_handoff(render_handoff(record, notation))
+    assert (found.handoff, found.notation) == (record, Notation(notation))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "outcome"),
+    [
+        ("Phase 0 bis 8 sind komplett und in `main`.", "completed"),
+        ("Чистка проекта завершена.", "completed"),
+        ("La migración terminó con éxito.", "completed"),
+        ("公开部署已完成。", "completed"),
+        ("已完成列表显示全部任务。", None),
+        ("Wenn die Phasen komplett sind, folgt der Rest.", None),
+        ("Phase 1 ist fertig, der Export ist noch nicht getestet.", "partial"),
+    ],
+)
+def test_a_sentence_of_another_language_may_tell_that_the_work_is_complete(
+    sentence: str, outcome: str | None
+) -> None:
+    handoff = extract_handoff(f"# Handoff\n\n{sentence}\n\n## Next steps\n\n- Ship it\n").handoff
+    assert handoff is not None
+    assert handoff.outcome == outcome
+
+
+def test_a_whole_sentence_in_bold_is_no_heading() -> None:
+    handoff = extract_handoff(
+        "# Handoff\n\n## Status\n\n**Fix applied, not yet tested or committed.**\n\n## Next steps\n\n- Test\n"
+    ).handoff
+    assert handoff is not None
+    assert handoff.outcome == "partial"

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract.result import Notation, Origin
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.extraction import extract_handoff
 
 CASES = Path(__file__).parent / "cases"
 HEADLINES = (
@@ -38,7 +39,8 @@ def found_in(handoff: Handoff | None, name: str) -> Any:
 @pytest.mark.parametrize("case", sorted(CASES.glob("*.md")), ids=lambda case: case.stem)
 def test_a_case_gives_what_its_file_says(case: Path) -> None:
     wanted = yaml.safe_load(case.with_suffix(".yaml").read_text("utf-8"))
-    extraction = extract_handoff(case.read_text("utf-8"))
     notation = wanted.pop("notation", None)
+    origin = Origin.REPLY if notation == Notation.REPLY else Origin.DOCUMENT
+    extraction = extract_handoff(case.read_text("utf-8"), origin=origin)
     assert {name: found_in(extraction.handoff, name) for name in wanted} == wanted
     assert notation in (None, extraction.notation)

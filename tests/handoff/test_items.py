@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segue.domain.handoff.reading.items import split_items
+from segue.domain.text.items import split_items
 
 
 @pytest.mark.parametrize(

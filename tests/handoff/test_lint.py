@@ -13,19 +13,21 @@ from hypothesis import given
 
 from segue.domain.errors import UnknownName
 from segue.domain.evidence.model import Change, ChangeKind, Evidence
+from segue.domain.handoff import Origin, extract_handoff
 from segue.domain.handoff.checking.against_evidence import check_against_evidence
+from segue.domain.handoff.checking.against_source import check_extraction
 from segue.domain.handoff.checking.fixing import Fix, fix_handoff
 from segue.domain.handoff.checking.lint import Problem, check_handoff, has_errors, select_rules
-from segue.domain.handoff.checking.output import CheckedFile, Position, format_problems, locate
+from segue.domain.handoff.checking.output import CharacterPosition, CheckedFile, format_problems, locate
 from segue.domain.handoff.checking.patching import Patched, patch_source
 from segue.domain.handoff.checking.rules import RULES, RULES_BY_CODE, Severity
 from segue.domain.handoff.checking.rules_explained import EXPLANATIONS
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.draft import Span
+from segue.domain.text.span import Span
 from tests.handoff.strategies import handoffs
 
 PAGE = Path(__file__).parents[2] / "docs" / "lint.md"
-_EXAMPLE = re.compile(r"^(Fails|Passes):\n\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^(Fails|Passes):\n\n```(?:yaml|markdown)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def parts_of_page() -> dict[str, str]:
@@ -71,11 +73,15 @@ def test_the_program_explains_a_rule_as_the_page_does() -> None:
 
 @pytest.mark.parametrize(("code", "word", "text"), examples())
 def test_the_examples_of_the_page_fail_and_pass(code: str, word: str, text: str) -> None:
-    handoff = Handoff.model_validate(yaml.safe_load(text))
+    extraction = extract_handoff(text, origin=Origin.REPLY)
+    is_text = code in {"H032", "H041"}
+    handoff = extraction.handoff if is_text else Handoff.model_validate(yaml.safe_load(text))
+    assert handoff is not None
     evidence = Evidence(
         changes={"src/auth/login.py": Change(kind=ChangeKind.MODIFIED)} if code == "H013" else {}
     )
     found = {*codes(handoff), *(each.code for each in check_against_evidence(handoff, evidence))}
+    found |= {each.code for each in check_extraction(extraction)} & {"H032", "H041"}
     assert found == ({code} if word == "Fails" else set())
 
 
@@ -84,8 +90,44 @@ def test_a_changed_file_that_is_named_in_the_text_is_enough() -> None:
     assert check_against_evidence(record(what_was_done=["Wrote login.py"]), evidence) == []
     (problem,) = check_against_evidence(record(what_was_done=["Wrote it"]), evidence)
     assert (problem.code, problem.field) == ("H013", "files_modified")
-    assert "src/login.py" in problem.remedy
+    assert "src/login.py" in problem.hint
     assert check_against_evidence(record(what_was_done=["Wrote it"]), Evidence()) == []
+
+
+OUR_SCHEMA = {"H001", "H010", "H011", "H012"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("## What was done\n\n- Added the endpoint\n- Wrote tests\n\n## Next steps\n\n- Deploy\n", "H001"),
+        (
+            "Status: blocked\n\n## What was done\n\n- Added it\n\n## Blockers\n\n- No key\n",
+            "H012",
+        ),
+    ],
+)
+def test_a_foreign_document_is_only_warned_of_what_our_schema_asks(text: str, code: str) -> None:
+    problems = check_extraction(extract_handoff(text))
+    assert [each.code for each in problems if each.code in OUR_SCHEMA] == [code]
+    assert not has_errors(problems)
+
+
+def test_who_states_an_outcome_by_its_name_knows_our_schema() -> None:
+    text = "## Outcome\n\nblocked\n\n## What Was Done\n\n- Added it\n\n## Blockers\n\n- No key\n"
+    assert has_errors(check_extraction(extract_handoff(text)))
+
+
+def test_a_text_without_a_handoff_is_an_error_in_any_schema() -> None:
+    assert has_errors(check_extraction(extract_handoff("Dear all, lunch is at noon.\n")))
+
+
+def test_text_that_was_not_understood_is_shown_where_most_of_it_is() -> None:
+    text = "Outcome: completed\n\n## Weather\n\n" + "It rained, and the trains were late again. " * 5
+    (problem,) = check_extraction(extract_handoff(text, origin=Origin.REPLY))
+    assert (problem.code, problem.field) == ("H032", "other_sections")
+    assert problem.span is not None
+    assert text[problem.span.start :].startswith("It rained")
 
 
 def test_codes_stand_in_order_and_once() -> None:
@@ -94,7 +136,7 @@ def test_codes_stand_in_order_and_once() -> None:
 
 def test_statements_may_be_poor_and_still_be_no_error() -> None:
     warnings = {rule.code for rule in RULES if rule.severity is Severity.WARNING}
-    assert warnings == {"H030", "H031", "H040"}
+    assert warnings == {"H030", "H031", "H032", "H040", "H041"}
     assert not has_errors(check_handoff(record(outcome="completed", what_was_done=["TODO"])))
     assert has_errors(check_handoff(record(what_was_done=["Did it"])))
 
@@ -300,9 +342,9 @@ SOURCE = "# Report\n\noutcome: blocked\nblockers:\n  - x: 100%\n"
 def checked() -> list[CheckedFile]:
     span = Span(SOURCE.index("blockers"), SOURCE.index("blockers") + 8)
     problem = Problem(
-        code="H012", field="blockers", message="blocked, but no tasks: 100%", remedy="list\nthem", span=span
+        code="H012", field="blockers", message="blocked, but no tasks: 100%", hint="list\nthem", span=span
     )
-    elsewhere = Problem(code="H030", field="goal", message="empty", remedy="fill", severity=Severity.WARNING)
+    elsewhere = Problem(code="H030", field="goal", message="empty", hint="fill", severity=Severity.WARNING)
     return [CheckedFile(path="a b,c.md", source=SOURCE, problems=[problem, elsewhere])]
 
 
@@ -351,5 +393,5 @@ def test_no_problems_are_no_text() -> None:
 
 
 def test_places_are_counted_from_one() -> None:
-    assert locate("ab\ncd", 0) == Position(1, 1)
-    assert locate("ab\ncd", 4) == Position(2, 2)
+    assert locate("ab\ncd", 0) == CharacterPosition(1, 1)
+    assert locate("ab\ncd", 4) == CharacterPosition(2, 2)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from segue.domain.briefing import Predecessor, brief
-from segue.domain.briefing.marking import false_claims, mark_handoff
+from segue.domain.briefing.corrections import false_claims, mark_handoff
 from segue.domain.briefing.measured import MOST_LINES, measured_lines
-from segue.domain.briefing.values import FalseClaim
+from segue.domain.briefing.model import FalseClaim
 from segue.domain.evidence.measure import measure
 from segue.domain.evidence.model import (
     Change,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import yaml
 
 from segue.domain.handoff.checking.grounding import keep_grounded
-from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.draft import Span
-from segue.domain.handoff.reading.extraction import Extraction, Notation
-from segue.domain.handoff.writing.migration import (
+from segue.domain.handoff.extract.result import Extraction, Notation
+from segue.domain.handoff.migration import (
     finish_migration,
     migrate_task_file,
     plan_migration,
     structuring_prompt,
 )
+from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.writing.taskfile import find_handoff_part
 from segue.domain.handoff.writing.template import YAML_TEMPLATE
+from segue.domain.text.span import Span
 
 NOTE = "Added the login endpoint. Watch out for the rate limit of the API. The weather was nice all day."
 
@@ -29,13 +29,14 @@ def extracted(**more: Span) -> Extraction:
         {
             "what_was_done": ["Added the login endpoint."],
             "gotchas": ["Watch out for the rate limit of the API."],
+            "other_sections": [{"heading": "", "text": "The weather was nice all day."}],
         }
     )
     spans = {
         "what_was_done[0]": span("Added the login endpoint."),
         "gotchas[0]": span("Watch out for the rate limit of the API."),
     }
-    return Extraction(handoff=handoff, notation=Notation.SECTIONS, spans=spans | more)
+    return Extraction(handoff=handoff, notation=Notation.REPLY, spans=spans | more)
 
 
 class Scripted:

@@ -16,7 +16,7 @@ from segue.domain.handoff.writing.rendering import (
     render_context_header,
     render_handoff,
 )
-from tests.handoff.reading import read_sections
+from tests.handoff.own_markdown import read_sections
 from tests.handoff.strategies import handoffs, markdown_text, signs
 
 

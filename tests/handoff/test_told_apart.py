@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract.topics import Topic
+from segue.domain.handoff.extract.vocabulary import read_heading
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.extraction import extract_handoff
-from segue.domain.handoff.reading.notations import Topic
-from segue.domain.handoff.reading.vocabulary import read_heading
 
 
 def read(source: str) -> Handoff:
@@ -130,13 +130,14 @@ def test_what_was_shipped_is_done_even_inside_what_is_next() -> None:
 
 
 def test_a_bullet_above_a_list_of_its_own_is_a_heading() -> None:
-    handoff = read(
+    source = (
         "# Memo\n\n- Parser\n  - one file\n- Next steps\n  - Write the manual\n  - Test it\n"
         "- Printer\n  - [ ] Clean it\n  - [x] Buy paper\n"
     )
+    handoff = read(source)
     assert steps(handoff) == ["Write the manual", "Test it", "Clean it"]
     assert handoff.what_was_done == ("Buy paper",)
-    assert "Printer" in [section.text for section in handoff.other_sections]
+    assert extract_handoff(source).places["what_was_done[0]"].headings == ("Memo", "Printer")
 
 
 def test_items_with_boxes_keep_their_own() -> None:
@@ -212,7 +213,6 @@ def test_where_verbs_stand_last_an_item_says_at_its_end_whether_it_is_done(item:
 @pytest.mark.parametrize(
     ("heading", "field"),
     [
-        ("引き継ぎタスク", "suggested_next_steps"),
         ("現状の留意点", "gotchas"),
         ("マニュアル作成機能は未実装", "suggested_next_steps"),
     ],

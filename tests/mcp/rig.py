@@ -12,13 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from mcp import Client, StdioServerParameters, stdio_client
-from segue.application.app import Segue
-from segue.application.backends import AgentBackend, Capabilities, Message, Reply, SessionRequest, ToolServer
-from segue.application.pipelines import Submission
+from segue.application.pipelines.submit import PipelineRequest
+from segue.application.ports.backend import (
+    AgentBackend,
+    Capabilities,
+    Message,
+    Reply,
+    SessionRequest,
+    ToolServer,
+)
+from segue.application.segue import Segue
 from segue.domain.handoff import Handoff
 from segue.testing import follow_to_end
 
-QUICK_FIX = Submission(template="quick_fix", prompt="Mend the button.")
+QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Mend the button.")
 GOOD = {"outcome": "completed", "what_was_done": ["Mended the button"], "next_agent_context": "Review it."}
 
 

@@ -18,7 +18,7 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 
 from mcp import Client
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.interfaces.api.app import ApiOptions, create_app
 from segue.interfaces.mcp.http import ToolsOverHttp, create_tools_app, tools_route
 from tests.mcp.rig import (

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from segue.application.app import Segue
-from segue.application.backends import Capabilities
+from segue.application.ports.backend import Capabilities
+from segue.application.segue import Segue
 from segue.interfaces.mcp.relay import Hosted, Relay
 from segue.testing import build_test_segue
 from tests.mcp.rig import (

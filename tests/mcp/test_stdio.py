@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.interfaces.mcp.schemas import HANDOFF_FIELDS
 from tests.mcp.rig import (
     GOOD,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.domain.errors import InvalidRequest, ToolsClosed
 from segue.domain.handoff import Handoff
 from segue.domain.handoff.checking.submitted import read_submission

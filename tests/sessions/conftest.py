@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.sessions.scripts import AGENTS, write_catalog
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from segue.application.app import Segue
-from segue.application.handoff_outcomes import HandedOff, HandoffFailed, Outcome
-from segue.domain.handing_over import QUESTION
+from segue.application.handoffs.outcomes import HandedOff, HandoffFailed, Outcome
+from segue.application.segue import Segue
+from segue.domain.briefing.handover_prompt import QUESTION
 from tests.trusting import write_project
 
 ASKED = QUESTION[:20]

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.app import Segue
-from segue.application.backends import Message, SessionRequest
-from segue.application.handoff_outcomes import HandedOff, HandoffCancelled, Outcome
+from segue.application.handoffs.handover import Draft
+from segue.application.handoffs.outcomes import HandedOff, HandoffCancelled, Outcome
+from segue.application.ports.backend import Message, SessionRequest
+from segue.application.segue import Segue
 from segue.domain.errors import BackendUnavailable, IllegalMove
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.holding import hold_until
@@ -230,9 +231,9 @@ async def test_if_the_records_cannot_be_written_nothing_is_started(tmp_path: Pat
     backend = ScriptedBackend()
     async with in_session(tmp_path, repository, {"helper": agent()}, backend) as (segue, session_id):
 
-        async def breaking(text: str) -> str:
+        async def breaking(draft: Draft) -> str:
             await asyncio.to_thread(_rename_table, tmp_path, "handoffs", "gone")
-            return text
+            return draft.text
 
         why = failed(await segue.sessions.hand_off(session_id, reason="shift_end", edit=breaking))
         await asyncio.to_thread(_rename_table, tmp_path, "gone", "handoffs")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from segue.__main__ import LazyParts
-from segue.application.app import Segue
-from segue.application.handoff_outcomes import Compacted, HandoffCancelled
+from segue.application.handoffs.outcomes import Compacted, HandoffCancelled
+from segue.application.segue import Segue
 from segue.bootstrap import open_segue
 from segue.interfaces.cli.app import run_cli
 from segue.settings import Settings

@@ -15,11 +15,12 @@ import pytest
 import yaml
 
 from segue import extract_handoff
-from segue.application.app import Segue
-from segue.application.backends import SessionRequest
-from segue.application.handoff_outcomes import Compacted, HandoffCancelled
+from segue.application.handoffs.handover import Draft
+from segue.application.handoffs.outcomes import Compacted, HandoffCancelled
+from segue.application.ports.backend import SessionRequest
+from segue.application.segue import Segue
 from segue.domain.errors import IllegalMove, InvalidRequest, NothingToHandOff, UnknownName
-from segue.domain.sessions import Reason, Role
+from segue.domain.session import HandoffReason, MessageKind
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.holding import hold_until
 from tests.sessions.scripts import (
@@ -48,12 +49,12 @@ SECTIONS = (
 
 async def test_the_work_goes_on_in_a_new_session(segue: Segue, backend: ScriptedBackend) -> None:
     session_id = await talked(segue)
-    done = handed(await segue.sessions.hand_off(session_id, reason=Reason.CONTEXT_LIMIT))
+    done = handed(await segue.sessions.hand_off(session_id, reason=HandoffReason.CONTEXT_LIMIT))
     assert done.reply == "I go on from there."
     old, new = await segue.sessions.show(session_id), await segue.sessions.show(done.successor_id)
     assert (new.parent_id, new.name, new.title, old.ended_at) == (session_id, "helper", "The button", None)
     (first,) = new.said
-    assert (first.role, first.reply) == (Role.HANDOFF, "I go on from there.")
+    assert (first.kind, first.reply) == (MessageKind.INJECTION, "I go on from there.")
     assert first.text == backend.received["helper"][-1] == old.handoffs[0].injection_prompt
     assert first.text.startswith(f"{GIVEN}\n")
     assert "Mend the handler: the page itself is right" in first.text
@@ -72,10 +73,13 @@ async def test_the_question_names_six_sections_and_the_focus_word_for_word(
         assert f"## {section}\n" in question
     assert f"\n\nAdditional focus: {focus}\n\n" in question
     assert "Additional focus" not in _question_without_focus()
+    (first,) = [text for text in backend.received["helper"] if text.startswith("<handoff-context>")]
+    after = first.partition("</handoff-context>")[2]
+    assert f"\n\nThe user's focus for this session: {focus}\n" in after
 
 
 def _question_without_focus() -> str:
-    from segue.domain.handing_over import question
+    from segue.domain.briefing.handover_prompt import question
 
     return question()
 
@@ -84,7 +88,10 @@ async def test_the_old_session_keeps_the_handoff_in_its_transcript_and_still_ans
     session_id = await talked(segue)
     await segue.sessions.hand_off(session_id, reason="task_boundary")
     shown = await segue.sessions.show(session_id)
-    assert [(m.role, m.reply) for m in shown.said] == [(Role.USER, "Hello."), (Role.HANDOFF, HANDOFF)]
+    assert [(m.kind, m.reply) for m in shown.said] == [
+        (MessageKind.USER, "Hello."),
+        (MessageKind.HANDOFF_REQUEST, HANDOFF),
+    ]
     assert (await segue.sessions.resume(session_id)).id == session_id
     assert (await segue.sessions.say(session_id, "Are you still there?")).reply == "Hello."
     again = handed(await segue.sessions.hand_off(session_id, reason="task_boundary"))
@@ -138,7 +145,7 @@ async def test_the_document_is_readable_without_segue(segue: Segue, tmp_path: Pa
     assert before - timedelta(seconds=1) <= facts["created_at"] <= datetime.now(UTC)
     assert yaml.safe_load(record)["goal"] == "Let the button work again."
     (row,) = (await segue.sessions.show(session_id)).handoffs
-    assert (row.file_path, row.reason, row.content_md) == (str(path), Reason.CONTEXT_LIMIT, record)
+    assert (row.file_path, row.reason, row.content_md) == (str(path), HandoffReason.CONTEXT_LIMIT, record)
     assert row.created_at.utcoffset() == timedelta(0)
     found = extract_handoff(record).handoff
     assert found is not None
@@ -193,7 +200,7 @@ async def test_a_reply_without_a_handoff_is_mended_once(tmp_path: Path, reposito
     outcome, backend, old = await run(tmp_path, repository, agents)
     assert "Let the button work again." in handed(outcome).text
     assert sum(MEND in text for text in backend.received["helper"]) == 1
-    assert [m.role for m in old.said] == ["user", "handoff", "handoff"]
+    assert [m.kind for m in old.said] == ["user", "handoff_request", "repair"]
 
 
 async def test_one_that_stays_without_a_handoff_fails(tmp_path: Path, repository: Path) -> None:
@@ -264,8 +271,8 @@ async def test_an_unknown_successor_is_refused_before_anything_is_asked(
 
 
 async def test_a_person_may_edit_the_handoff_before_it_is_used(tmp_path: Path, repository: Path) -> None:
-    async def edit(text: str) -> str:
-        return text.replace("Mend the handler", "Ask first")
+    async def edit(draft: Draft) -> str:
+        return draft.text.replace("Mend the handler", "Ask first")
 
     outcome, backend, old = await run(tmp_path, repository, {"helper": agent()}, edit=edit)
     assert "Ask first" in handed(outcome).text
@@ -278,7 +285,7 @@ async def test_a_person_may_edit_the_handoff_before_it_is_used(tmp_path: Path, r
 
 
 async def test_a_person_may_decide_against_it_while_editing(tmp_path: Path, repository: Path) -> None:
-    async def edit(text: str) -> None:
+    async def edit(draft: Draft) -> None:
         return None
 
     outcome, _, old = await run(tmp_path, repository, {"helper": agent()}, edit=edit)
@@ -287,7 +294,7 @@ async def test_a_person_may_decide_against_it_while_editing(tmp_path: Path, repo
 
 
 async def test_an_edit_that_leaves_nothing_fails(tmp_path: Path, repository: Path) -> None:
-    async def edit(text: str) -> str:
+    async def edit(draft: Draft) -> str:
         return "\n"
 
     outcome, _, _ = await run(tmp_path, repository, {"helper": agent()}, edit=edit)
@@ -380,11 +387,14 @@ async def test_what_happens_to_sessions_stands_in_the_audit_trail(segue: Segue) 
     entries = await segue.views.entries_after(0)
     assert [(str(entry.event_type), dict(entry.payload or {})["session"]) for entry in entries] == [
         ("session_started", first),
+        ("message_sent", first),
+        ("message_sent", first),
+        ("message_sent", successor),
         ("session_handed_over", first),
         ("session_ended", first),
         ("session_ended", successor),
     ]
-    told = dict(entries[1].payload or {})
+    told = dict(entries[4].payload or {})
     assert (told["successor"], told["reason"]) == (successor, "task_boundary")
 
 
@@ -394,4 +404,4 @@ async def test_a_handoff_that_came_to_nothing_is_not_told(tmp_path: Path, reposi
         session = await talked(segue)
         failed(await segue.sessions.hand_off(session, reason="task_boundary"))
         kinds = [str(entry.event_type) for entry in await segue.views.entries_after(0)]
-    assert kinds == ["session_started"]
+    assert kinds == ["session_started", "message_sent", "message_sent"]

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from segue.application.sessions import Answer
-from segue.domain.limits import HandoffLimits, stalled_after
-from segue.domain.sessions import Reason
+from segue.application.sessions.model import Answer
+from segue.domain.session import HandoffLimits, HandoffReason, stalled_after
 from segue.domain.usage import Usage
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.sessions.scripts import ASKED, HANDOFF, agent, failed, handed, talked, write_catalog
@@ -23,25 +22,25 @@ EMPTY = {"context_tokens": 10, "context_window": 100}
 @pytest.mark.parametrize(
     ("limits", "usage", "turns", "minutes", "reason"),
     [
-        ({}, Usage(**FULL), 1, 1, Reason.CONTEXT_LIMIT),
-        ({}, Usage(context_tokens=75, context_window=100), 1, 1, Reason.CONTEXT_LIMIT),
+        ({}, Usage(**FULL), 1, 1, HandoffReason.CONTEXT_LIMIT),
+        ({}, Usage(context_tokens=75, context_window=100), 1, 1, HandoffReason.CONTEXT_LIMIT),
         ({}, Usage(context_tokens=74, context_window=100), 1, 1, None),
         ({"context_share": 0.9}, Usage(**FULL), 1, 1, None),
         ({"context_share": None}, Usage(**FULL), 1, 1, None),
         ({}, None, 10_000, 10_000, None),
         ({}, Usage(context_tokens=80), 1, 1, None),
         ({"turns": 3}, None, 2, 1, None),
-        ({"turns": 3}, None, 3, 1, Reason.SHIFT_END),
+        ({"turns": 3}, None, 3, 1, HandoffReason.SHIFT_END),
         ({"minutes": 5}, None, 1, 4.9, None),
-        ({"minutes": 5}, None, 1, 5, Reason.SHIFT_END),
+        ({"minutes": 5}, None, 1, 5, HandoffReason.SHIFT_END),
         ({"cost": 1.0}, Usage(cost=0.99), 1, 1, None),
-        ({"cost": 1.0}, Usage(cost=1.0), 1, 1, Reason.SHIFT_END),
+        ({"cost": 1.0}, Usage(cost=1.0), 1, 1, HandoffReason.SHIFT_END),
         ({"cost": 1.0}, Usage(), 1, 1, None),
-        ({"turns": 1, "minutes": 1}, Usage(**FULL), 5, 5, Reason.CONTEXT_LIMIT),
+        ({"turns": 1, "minutes": 1}, Usage(**FULL), 5, 5, HandoffReason.CONTEXT_LIMIT),
     ],
 )
 def test_a_limit_is_reached_by_what_was_reported(
-    limits: dict[str, Any], usage: Usage | None, turns: int, minutes: float, reason: Reason | None
+    limits: dict[str, Any], usage: Usage | None, turns: int, minutes: float, reason: HandoffReason | None
 ) -> None:
     now = START + timedelta(minutes=minutes)
     assert HandoffLimits(**limits).reached(usage, turns, START, now) is reason
@@ -72,7 +71,7 @@ async def test_a_full_session_hands_itself_over_and_the_successor_goes_on(
     helper = agent({"usage": FULL}, {"say": "Full."}, given=[{"usage": EMPTY}, {"say": "Done."}])
     answer, family, _ = await run(tmp_path, repository, helper)
     (outcome,) = answer.handoffs
-    assert (handed(outcome).reason, handed(outcome).reply) == (Reason.CONTEXT_LIMIT, "Done.")
+    assert (handed(outcome).reason, handed(outcome).reply) == (HandoffReason.CONTEXT_LIMIT, "Done.")
     assert answer.reply == "Full."
     assert [answer.session_id] == family[1:]
 
@@ -94,7 +93,7 @@ async def test_turns_end_a_shift(tmp_path: Path, repository: Path) -> None:
         session_id = await talked(segue)
         assert (await segue.sessions.show(session_id)).handoffs == []
         (outcome,) = (await segue.sessions.say(session_id, "And?")).handoffs
-        assert handed(outcome).reason is Reason.SHIFT_END
+        assert handed(outcome).reason is HandoffReason.SHIFT_END
 
 
 async def test_the_question_itself_never_makes_a_session_hand_over(tmp_path: Path, repository: Path) -> None:
@@ -135,7 +134,7 @@ async def test_a_chain_that_changes_files_goes_on(tmp_path: Path, repository: Pa
         real = segue.sessions._reached
         done = repository / "log.txt"
 
-        async def until_done(session_id: int) -> Reason | None:
+        async def until_done(session_id: int) -> HandoffReason | None:
             return None if done.read_text().count("\n") == 6 else await real(session_id)
 
         segue.sessions._reached = until_done  # type: ignore[method-assign]

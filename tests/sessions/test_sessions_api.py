@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.api.clients import client_of
 from tests.sessions.scripts import ASKED, agent, documents, until, write_catalog

@@ -12,9 +12,9 @@ import pytest
 import structlog
 
 from segue.__main__ import LazyParts
-from segue.application.app import Segue
-from segue.application.backends import SessionRequest
-from segue.application.workers import WorkerPolicy
+from segue.application.ports.backend import SessionRequest
+from segue.application.ports.engine import WorkerPolicy
+from segue.application.segue import Segue
 from segue.bootstrap import open_segue
 from segue.interfaces.cli.app import run_cli
 from segue.testing import ScriptedBackend
@@ -68,7 +68,7 @@ def test_from_the_start_to_the_end(cli: Cli) -> None:
     assert "New session 2 started with handoff context (shift_end)" in out
     assert "I go on from there." in out
     shown = read(cli, "show", "2")
-    assert (shown["parent_id"], shown["said"][0]["role"]) == (1, "handoff")
+    assert (shown["parent_id"], shown["said"][0]["kind"]) == (1, "injection")
     assert "<handoff-context>" in cli("show", "2")[1]
     family = read(cli, "lineage", "2")
     assert [each["id"] for each in family["parents"]] == [1]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.app import Segue
-from segue.application.backends import Capabilities, Said, SessionEvent
-from segue.application.handoff_outcomes import Moved, Stage
+from segue.application.handoffs.outcomes import Stage, StageChange
+from segue.application.ports.backend import Capabilities, Said, SessionEvent
+from segue.application.segue import Segue
 from segue.domain.errors import TurnStopped
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.sessions.scripts import GIVEN, HANDOFF, agent, handed, talked, until, write_catalog
@@ -48,11 +48,11 @@ async def test_a_successor_that_is_stopped_has_the_handoff(
     tmp_path: Path, repository: Path, backend: ScriptedBackend
 ) -> None:
     write_catalog(repository, {"helper": agent(given=[{"delay": 600}])})
-    moves: list[Moved] = []
+    moves: list[StageChange] = []
     async with build_test_segue(tmp_path, backend) as segue:
         session_id = await talked(segue)
         handing = asyncio.create_task(
-            segue.sessions.hand_off(session_id, reason="shift_end", on_move=moves.append)
+            segue.sessions.hand_off(session_id, reason="shift_end", on_stage=moves.append)
         )
         await until(lambda: moves and moves[-1].stage is Stage.TAKEN)
         successor = moves[-1].successor
@@ -69,11 +69,11 @@ async def test_the_stages_of_a_handoff_are_told_in_order(
     tmp_path: Path, repository: Path, backend: ScriptedBackend
 ) -> None:
     write_catalog(repository, {"helper": agent(asked=[{"say": "No."}], mend=[{"say": HANDOFF}])})
-    moves: list[Moved] = []
+    moves: list[StageChange] = []
     async with build_test_segue(tmp_path, backend, auto_handoff=True, handoff_turns=1) as segue:
         session = await segue.sessions.start("helper")
-        answer = await segue.sessions.say(session.id, "Hi.", on_move=moves.append)
-    assert [each.stage for each in moves][:3] == [Stage.ASKED, Stage.MENDING, Stage.TAKEN]
+        answer = await segue.sessions.say(session.id, "Hi.", on_stage=moves.append)
+    assert [each.stage for each in moves][:3] == [Stage.ASKED, Stage.REPAIRING, Stage.TAKEN]
     assert moves[0].is_automatic
     assert moves[2].successor is not None
     assert moves[2].successor.id == handed(answer.handoffs[0]).successor_id

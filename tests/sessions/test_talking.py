@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from segue.adapters.catalog.trust_store import TrustStore
-from segue.application.app import Segue
-from segue.application.backends import Said, SessionEvent
+from segue.application.ports.backend import Said, SessionEvent
+from segue.application.segue import Segue
 from segue.domain.errors import (
     AgentFailed,
     BackendUnavailable,
@@ -20,7 +20,7 @@ from segue.domain.errors import (
     SessionNotFound,
     UnknownName,
 )
-from segue.domain.sessions import MessageStatus, Role
+from segue.domain.session import MessageKind, MessageStatus
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.sessions.scripts import agent, talked, until, write_catalog
 
@@ -39,8 +39,8 @@ async def test_a_session_answers_and_keeps_what_was_said(segue: Segue, repositor
     assert (answer.reply, answer.session_id, answer.handoffs) == ("Hello.", started.id, ())
     assert "".join(event.text for event in told if isinstance(event, Said)) == "Hello.\n"
     shown = await segue.sessions.show(started.id)
-    assert [(m.role, m.text, m.status, m.reply) for m in shown.said] == [
-        (Role.USER, "Hi.", MessageStatus.REPLIED, "Hello.")
+    assert [(m.kind, m.text, m.status, m.reply) for m in shown.said] == [
+        (MessageKind.USER, "Hi.", MessageStatus.REPLIED, "Hello.")
     ]
     assert shown.messages == 2
     assert shown.parent_id is None
@@ -170,8 +170,8 @@ async def test_what_a_crash_left_open_is_brought_to_its_end_first(
     write_catalog(repository, {"helper": agent()})
     async with build_test_segue(tmp_path, backend) as segue:
         session_id = await talked(segue)
-        real = await segue.sessions._saying.open_one(session_id)
-        await segue.sessions._talking.save(real, Role.USER, "Left open.", "m1")
+        talk = segue.sessions._conversations.of(await segue.sessions._open_one(session_id))
+        await talk.add(MessageKind.USER, "m1", "Left open.")
     async with build_test_segue(tmp_path, backend) as segue:  # the back end lives on
         assert (await segue.sessions.say(session_id, "Next.")).reply == "Hello."
         said = (await segue.sessions.show(session_id)).said

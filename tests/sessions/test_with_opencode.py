@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from segue.application.backends import SessionEvent, ToolUsed
+from segue.application.ports.backend import SessionEvent, ToolUsed
 from segue.bootstrap import open_segue
-from segue.domain.sessions import Reason, Role
+from segue.domain.session import HandoffReason, MessageKind
 from segue.settings import Settings
 from segue.testing import Playable, ScriptedModel, edit, read, say, shell, turn, usage
 from tests.agents import rig_opencode
@@ -72,7 +72,7 @@ async def test_a_session_hands_itself_over_and_its_successor_finishes(tmp_path: 
                 await segue.sessions.end(each.id)
     (outcome,) = answer.handoffs
     assert answer.reply == "The sign is wrong."
-    assert (handed(outcome).reason, handed(outcome).reply) == (Reason.CONTEXT_LIMIT, "Mended.")
+    assert (handed(outcome).reason, handed(outcome).reply) == (HandoffReason.CONTEXT_LIMIT, "Mended.")
     assert handed(outcome).refuted == ()
     assert old.usage is not None
     assert (old.usage.context_share or 0) >= 0.75
@@ -80,7 +80,7 @@ async def test_a_session_hands_itself_over_and_its_successor_finishes(tmp_path: 
     assert (project / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
     assert [each.id for each in family.parents] == [session.id]
     assert new.parent_id == session.id
-    assert [m.role for m in new.said] == [Role.HANDOFF]
+    assert [m.kind for m in new.said] == [MessageKind.INJECTION]
     assert again.reply
     assert any(isinstance(event, ToolUsed) for event in told)
     assert json.dumps(handed(outcome).text).count("Only the sign changes") == 1

@@ -15,9 +15,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
-from segue.adapters.storage.database import SqlDatabase, open_database
+from segue.adapters.storage.database import SqlStore, open_database
 from segue.adapters.storage.migrations import HEAD
 from segue.adapters.storage.migrations.running import downgrade, newest_revision, upgrade
+from segue.adapters.storage.queries import SqlRows
 from segue.adapters.storage.tables import Base
 from segue.application.views import PipelineFilter
 from segue.domain.errors import StorageError
@@ -200,14 +201,17 @@ async def test_other_ways_to_write_the_address_are_understood(postgres_url: str,
 async def test_sqlite_is_in_wal_mode_with_foreign_keys_on_in_every_connection(tmp_path: Path) -> None:
     database = await open_database(f"sqlite:///{tmp_path / 'test.db'}")
 
-    async def pragmas(database: SqlDatabase) -> tuple[Any, ...]:
-        async with database.begin() as work:
-            session = work._session
-            names = ("journal_mode", "foreign_keys", "synchronous")
-            return tuple([await session.scalar(text(f"PRAGMA {name}")) for name in names])
+    async def pragmas(database: SqlStore) -> tuple[Any, ...]:
+        names = ("journal_mode", "foreign_keys", "synchronous")
+
+        def ask_all(rows: SqlRows) -> tuple[Any, ...]:
+            return tuple(rows._connection.all(f"PRAGMA {name}")[0][name] for name in names)
+
+        return await database.write(ask_all)
 
     assert await pragmas(database) == ("wal", 1, 2)
     await database.close()
+    database = await open_database(f"sqlite:///{tmp_path / 'test.db'}")
     assert await pragmas(database) == ("wal", 1, 2)  # a new connection, too
     await database.close()
 

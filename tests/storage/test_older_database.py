@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from sqlalchemy import Boolean, Connection, DateTime, MetaData, text
 
 from segue.adapters.processes import host_name
 from segue.adapters.storage.migrations.running import upgrade
-from segue.application.app import Segue
+from segue.application.segue import Segue
 from segue.application.views import PipelineDetail, PipelineFilter
 from segue.testing import build_test_segue, follow_to_end
 from tests.engine.killing import CATALOG
@@ -45,7 +46,7 @@ ENDS: Mapping[str, tuple[str, list[str], list[int]]] = {
     "replied": ("done", ["done"], [1]),
     "repair_sending": ("done", ["done"], [3]),
     "repair_sent": ("done", ["done"], [3]),
-    "repair_then_lost": ("done", ["lost", "done"], [3]),
+    "repair_then_lost": ("done", ["done"], []),
     "second_repair": ("done", ["done"], [3]),
     "handing_over": ("done", ["handed_over", "done"], [2, 1]),
     "asked_to_hand_over": ("done", ["handed_over", "done"], [2, 1]),
@@ -169,6 +170,31 @@ async def test_nothing_of_an_older_database_is_lost(interrupted: Interrupted) ->
     assert [session.id for session in reversed(sessions)] == chats
     assert {row["id"] for row in rows["audit_events"]} <= {entry.id for entry in entries}
     assert {row["id"] for row in rows["activity"]} <= {each.id for each in activity}
+
+
+async def test_an_older_file_is_kept_beside_the_new_one(interrupted: Interrupted) -> None:
+    path = interrupted.folder / "data" / "segue.db"
+    if not path.exists():
+        pytest.skip("a server's database is backed up by its owner")
+    async with opened(interrupted) as segue:
+        assert (await segue.views.pipelines(PipelineFilter())).items
+    kept = path.with_name("segue.db.0005")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    with connected(f"sqlite:///{kept}") as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "0005"
+        found = connection.execute(text("SELECT count(*) FROM repairs")).scalar()
+    assert found == len(interrupted.rows["repairs"])
+
+
+async def test_the_messages_of_older_steps_are_shown(interrupted: Interrupted) -> None:
+    attempts = {row["id"]: row for row in interrupted.rows["attempts"]}
+    repair = interrupted.rows["repairs"][0]
+    attempt = attempts[repair["attempt_id"]]
+    async with opened(interrupted) as segue:
+        said = (await segue.views.session(attempt["agent_id"])).said
+    assert [str(message.kind) for message in said][:2] == ["briefing", "repair"]
+    assert said[0].text.startswith(attempt["briefing"])
+    assert (said[0].reply, said[1].text) == (attempt["reply"], repair["text"])
 
 
 async def test_a_chat_continues_with_the_message_that_was_open(interrupted: Interrupted) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from segue.adapters.storage.database import open_database
-from segue.adapters.wal import use_wal
+from segue.adapters.storage.wal import use_wal
 from segue.bootstrap import make_data_dir, open_tokens, open_trust
 from segue.domain.errors import StorageError
 from segue.settings import Settings, load_settings
@@ -40,9 +40,7 @@ async def test_databases_are_for_their_owner_alone(lax_umask: None, folder: Path
     folder.chmod(0o755)
     database = await open_database(f"sqlite:///{folder / 'segue.db'}")
     try:
-        async with database.begin() as work:
-            await work.tokens.drop_codes("mara")
-            await work.commit()
+        await database.write(lambda rows: rows.drop_codes(name="mara"))
         found = {path.name: mode_of(path) for path in folder.iterdir()}
     finally:
         await database.close()

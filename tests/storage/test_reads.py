@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 
 import psycopg
 import pytest
@@ -16,16 +17,18 @@ from sqlalchemy import make_url
 
 from segue.adapters.storage.address import parse_address
 from segue.adapters.storage.codec import Row
-from segue.adapters.storage.database import SqlDatabase, open_database
+from segue.adapters.storage.database import SqlStore, open_database
 from segue.adapters.storage.postgres import ERRORS, PostgresConnection, connect_arguments
 from segue.adapters.storage.reader import Reader, Rows
 from segue.adapters.storage.views import SqlViews
-from segue.application.views import PipelineFilter
+from segue.application.views import AuditFilter, PipelineFilter
 from segue.domain.errors import StorageError
-from tests.storage.test_sessions_tables import new_session
-from tests.storage.test_unit_of_work import add_pipelines, new_pipeline
+from tests.storage.test_store import add_pipelines, new_pipeline, new_session
 
 READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
+    "audit": lambda views: views.audit(AuditFilter()),
+    "read_audit": lambda views: views.read_audit(list),
+    "verify_audit": lambda views: views.verify_audit(),
     "pipelines": lambda views: views.pipelines(PipelineFilter(text="1", limit=1)),
     "pipeline": lambda views: views.pipeline(1),
     "check_pipeline": lambda views: views.check_pipeline(1),
@@ -35,7 +38,7 @@ READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "activity_after": lambda views: views.activity_after(0),
     "last_activity_id": lambda views: views.last_activity_id(),
     "activity_of": lambda views: views.activity_of(1),
-    "activity_in_step": lambda views: views.activity_in_step(1, 1),
+    "activity_in_step": lambda views: views.activity_in_step(1),
     "conflicts": lambda views: views.conflicts("/"),
     "approvals": lambda views: views.approvals(everything=True),
     "workers": lambda views: views.workers(),
@@ -49,18 +52,16 @@ READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
 
 
 @pytest.fixture
-async def narrow(database: SqlDatabase, database_url: str) -> AsyncIterator[SqlDatabase]:
+async def narrow(database: SqlStore, database_url: str) -> AsyncIterator[SqlStore]:
     """A database with a pipeline and a session, that has one connection for reads."""
     await add_pipelines(database, 1)
-    async with database.begin() as work:
-        await work.sessions.add(new_session("k1"))
-        await work.commit()
+    await database.write(lambda rows: rows.insert(new_session("k1")))
     opened = await open_database(database_url, readers=1)
     yield opened
     await opened.close()
 
 
-async def test_every_read_needs_one_connection_only(narrow: SqlDatabase) -> None:
+async def test_every_read_needs_one_connection_only(narrow: SqlStore) -> None:
     public = inspect.getmembers(SqlViews, inspect.iscoroutinefunction)
     assert {name for name, _ in public if not name.startswith("_")} == set(READS)
     async with asyncio.timeout(120):
@@ -70,7 +71,7 @@ async def test_every_read_needs_one_connection_only(narrow: SqlDatabase) -> None
             assert together == [alone] * 10
 
 
-async def test_a_read_sees_one_state_of_the_records(database: SqlDatabase) -> None:
+async def test_a_read_sees_one_state_of_the_records(database: SqlStore) -> None:
     await add_pipelines(database, 1)
     has_read, may_go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
@@ -89,12 +90,12 @@ async def test_a_read_sees_one_state_of_the_records(database: SqlDatabase) -> No
     assert len((await database.views.pipelines(PipelineFilter())).items) == 2
 
 
-async def test_a_read_cannot_write(database: SqlDatabase) -> None:
+async def test_a_read_cannot_write(database: SqlStore) -> None:
     with pytest.raises((StorageError, psycopg.Error)):
         await database.reader.run(lambda rows: rows.all("DELETE FROM pipelines"))
 
 
-async def test_who_stops_waiting_for_a_read_costs_the_others_nothing(narrow: SqlDatabase) -> None:
+async def test_who_stops_waiting_for_a_read_costs_the_others_nothing(narrow: SqlStore) -> None:
     may_go_on = threading.Event()
     reads = [asyncio.create_task(narrow.reader.run(lambda _: may_go_on.wait(120))) for _ in range(3)]
     await asyncio.sleep(0)
@@ -209,11 +210,9 @@ async def test_a_connection_that_the_server_ended_is_replaced(postgres_url: str)
 
 
 @pytest.mark.parametrize("words", ["100%", "a_b", "c/d", "Ünder"])
-async def test_words_are_found_as_they_are_written(database: SqlDatabase, words: str) -> None:
+async def test_words_are_found_as_they_are_written(database: SqlStore, words: str) -> None:
     for prompt in (f"Say {words.upper() if words.isascii() else words} twice", "100 a-b cd Under"):
-        async with database.begin() as work:
-            await work.pipelines.add(replace(new_pipeline(), prompt=prompt))
-            await work.commit()
+        await database.write(methodcaller("insert", replace(new_pipeline(), prompt=prompt)))
     found = await database.views.pipelines(PipelineFilter(text=words))
     assert [each.id for each in found.items] == [1]
 

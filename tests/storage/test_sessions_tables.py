@@ -1,140 +1,119 @@
-"""Sessions outside of pipelines and their messages, on their rows; on either kind of database."""
+"""Sessions and their messages, on their rows; on either kind of database."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 
-from segue.adapters.storage.database import SqlDatabase
-from segue.adapters.storage.tables import AgentRow, MessageRow
-from segue.application.ports import NewHandoff
-from segue.application.session_ports import NewMessage, NewSession
-from segue.domain.catalog import AgentProfile
-from segue.domain.errors import IllegalMove, SessionNotFound
-from segue.domain.sessions import MessageStatus, Reason, Role
-from tests.storage.test_unit_of_work import new_pipeline
+from segue.adapters.storage.database import SqlStore
+from segue.adapters.storage.queries import SqlRows
+from segue.application.conversations.transactions import add_message
+from segue.application.sessions.transactions import find_session
+from segue.domain.errors import AlreadyThere, IllegalMove, SessionNotFound
+from segue.domain.handoff_record import HandoffRecord
+from segue.domain.session import HandoffReason, MessageKind, MessageStatus, Session, SessionMessage
+from tests.storage.test_store import add_pipeline, new_session
 
 NOW = datetime(2026, 2, 20, 14, 30, 25, tzinfo=UTC)
 
 
-def new_session(key: str, parent_id: int | None = None) -> NewSession:
-    return NewSession(
-        name="helper",
-        backend="scripted",
-        key=key,
-        parent_id=parent_id,
-        title="The button",
-        model=None,
-        working_dir="/project",
-        profile=AgentProfile(backend="scripted", options={"actions": [{"say": "größer 🚀"}]}),
-        base_mark="a" * 40,
-        started_at=NOW,
-    )
+def new_message(session: Session, key: str = "m1") -> SessionMessage:
+    return session.message(MessageKind.USER, key, "Größer 🚀", NOW)
 
 
-def new_message(session_id: int, message_id: str = "m1") -> NewMessage:
-    return NewMessage(
-        agent_id=session_id, role=Role.USER, message_id=message_id, text="Größer 🚀", created_at=NOW
-    )
+async def test_what_changes_in_a_session_is_saved(database: SqlStore) -> None:
+    saved = await database.write(lambda rows: rows.insert(new_session()))
+    opened = replace(saved, session_ref="there", ended_at=NOW)
+    await database.write(lambda rows: rows.save(saved, opened))
+    assert await database.read(lambda rows: find_session(rows, saved.id)) == opened
+    with pytest.raises(SessionNotFound):
+        await database.read(lambda rows: find_session(rows, saved.id + 1))
 
 
-async def test_a_session_comes_back_as_it_was_saved(database: SqlDatabase) -> None:
-    async with database.begin() as work:
-        saved = await work.sessions.add(new_session("k1"))
-        await work.commit()
-    async with database.begin() as work:
-        found = await work.sessions.get(saved.id)
-        assert found == saved
-        assert found.profile == new_session("k1").profile
-        await work.sessions.save(replace(found, session_ref="there", ended_at=NOW))
-        assert (await work.sessions.get(saved.id)).session_ref == "there"
-        with pytest.raises(SessionNotFound):
-            await work.sessions.get(saved.id + 1)
+async def test_a_session_of_a_step_is_spoken_with_by_its_pipeline_alone(database: SqlStore) -> None:
+    def add(rows: SqlRows) -> tuple[int, Session]:
+        pipeline = add_pipeline(rows)
+        return pipeline.id, rows.insert(replace(new_session(), step_id=pipeline.steps[0].id))
 
-
-async def test_a_session_of_a_step_is_none_of_these(database: SqlDatabase) -> None:
-    async with database.begin() as work:
-        pipeline = await work.pipelines.add(new_pipeline())
-        row = AgentRow(name="developer", backend="scripted", key="k1", step_id=pipeline.steps[0].id)
-        work._session.add(row)
-        await work._session.flush()
-        with pytest.raises(IllegalMove, match="only that pipeline speaks with it"):
-            await work.sessions.get(row.id)
-        await work.commit()
+    pipeline_id, session = await database.write(add)
+    with pytest.raises(IllegalMove, match="only that pipeline speaks with it"):
+        await database.read(lambda rows: find_session(rows, session.id))
     assert (await database.views.sessions()).items == []
-    shown = await database.views.session(row.id)
-    assert (shown.pipeline_id, shown.step_id) == (pipeline.id, pipeline.steps[0].id)
+    shown = await database.views.session(session.id)
+    assert (shown.pipeline_id, shown.step_id) == (pipeline_id, session.step_id)
 
 
-async def test_messages_are_kept_in_order_and_go_with_their_session(database: SqlDatabase) -> None:
-    async with database.begin() as work:
-        session = await work.sessions.add(new_session("k1"))
-        first = await work.sessions.add_message(new_message(session.id, "m1"))
-        await work.sessions.add_message(new_message(session.id, "m2"))
-        replied = replace(first, status=MessageStatus.REPLIED, reply="Ja.", replied_at=NOW)
-        await work.sessions.save_message(replied)
-        await work.sessions.drop_waiting(session.id, "no more")
-        said = await work.sessions.messages(session.id)
-        assert said[0] == replied
-        assert (said[1].status, said[1].error) == (MessageStatus.CANCELLED, "no more")
-        await work.commit()
+async def test_messages_are_kept_in_order_and_go_with_their_session(database: SqlStore) -> None:
+    session = await database.write(lambda rows: rows.insert(new_session()))
+
+    def talk(rows: SqlRows) -> tuple[SessionMessage, ...]:
+        first = rows.insert(new_message(session, "m1"))
+        rows.insert(new_message(session, "m2"))
+        rows.save(first, first.sent(first.text, NOW).replied("Ja.", NOW))
+        rows.settle_messages(session.id, MessageStatus.CANCELLED, "no more", unsent_only=True)
+        return rows.find(SessionMessage, session_id=session.id)
+
+    first, second = await database.write(talk)
+    assert (first.status, first.reply, first.sent_at, first.replied_at) == ("replied", "Ja.", NOW, NOW)
+    assert first.sha256 is not None
+    assert (second.status, second.error) == (MessageStatus.CANCELLED, "no more")
     assert (await database.views.session(session.id)).messages == 3
-    async with database.begin() as work:
-        await work.sessions.remove(session.id)
-        assert await work._session.scalar(text("SELECT count(*) FROM messages")) == 0
+    await database.write(lambda rows: rows.delete(session))
+    assert await database.read(lambda rows: rows.find(SessionMessage)) == ()
 
 
-async def test_a_message_id_counts_once_in_a_session(database: SqlDatabase) -> None:
-    async with database.begin() as work:
-        session = await work.sessions.add(new_session("k1"))
-        other = await work.sessions.add(new_session("k2"))
-        await work.sessions.add_message(new_message(session.id))
-        await work.sessions.add_message(new_message(other.id))
-        with pytest.raises(IllegalMove, match="m1"):
-            await work.sessions.add_message(new_message(session.id))
+async def test_a_message_counts_once_in_a_session(database: SqlStore) -> None:
+    session = await database.write(lambda rows: rows.insert(new_session("k1")))
+    other = await database.write(lambda rows: rows.insert(new_session("k2")))
+    saved = await database.write(lambda rows: add_message(rows, None, new_message(session)))
+    assert await database.write(lambda rows: add_message(rows, None, new_message(session))) == saved
+    assert (await database.write(lambda rows: add_message(rows, None, new_message(other)))).id != saved.id
+    with pytest.raises(AlreadyThere):
+        await database.write(lambda rows: rows.insert(new_message(session)))
 
 
-@pytest.mark.parametrize("wrong", [{"role": "nobody"}, {"status": "lost"}, {"agent_id": 4711}])
-async def test_what_is_none_is_refused(database: SqlDatabase, wrong: dict[str, object]) -> None:
-    async with database.begin() as work:
-        session = await work.sessions.add(new_session("k1"))
-        values = {"agent_id": session.id, "role": "user", "status": "sent", "message_id": "m", "text": "x"}
-        work._session.add(MessageRow(**(values | wrong)))
-        with pytest.raises(IntegrityError):
-            await work._session.flush()
+@pytest.mark.parametrize("wrong", [{"kind": "nobody"}, {"status": "lost"}, {"session_id": 4711}])
+async def test_what_is_none_is_refused(database: SqlStore, wrong: dict[str, Any]) -> None:
+    session = await database.write(lambda rows: rows.insert(new_session()))
+    message = replace(new_message(session), **wrong)
+    with pytest.raises(Exception, match=r"(?i)constraint"):
+        await database.write(lambda rows: rows.insert(message))
+    assert await database.read(lambda rows: rows.find(SessionMessage)) == ()
 
 
-async def test_lineage_and_the_last_handoff_are_found(database: SqlDatabase) -> None:
-    async with database.begin() as work:
-        first = await work.sessions.add(new_session("k1"))
-        second = await work.sessions.add(new_session("k2", first.id))
-        third = await work.sessions.add(new_session("k3", second.id))
-        assert await work.sessions.last_handoff(first.id) is None
+async def test_lineage_and_the_last_handoff_are_found(database: SqlStore) -> None:
+    def begin(rows: SqlRows) -> tuple[Session, Session, Session]:
+        first = rows.insert(new_session("k1"))
+        second = rows.insert(new_session("k2", first.id))
+        return first, second, rows.insert(new_session("k3", second.id))
+
+    first, second, third = await database.write(begin)
+
+    def hand_off(rows: SqlRows) -> HandoffRecord:
+        assert rows.last_handoff(first.id) is None
         for stalled in (1, 2):
-            handoff_id = await work.handoffs.add(
-                NewHandoff(
-                    agent_id=first.id,
+            saved = rows.insert(
+                HandoffRecord(
+                    session_id=first.id,
                     step_id=None,
-                    reason=Reason.SHIFT_END,
+                    reason=HandoffReason.SHIFT_END,
                     content_md="goal: x",
                     metadata_json=f'{{"goal": "{stalled}"}}',
-                    ledger_json=None,
-                    is_synthetic=False,
                     created_at=NOW,
                     file_path="data/personas/helper/handoffs/20260220T143025-4b6f8a2c.md",
                     injection_prompt="Go on.",
                     stalled=stalled,
                 )
             )
-        last = await work.sessions.last_handoff(first.id)
-        assert last is not None
-        assert (last.metadata_json, last.stalled) == ('{"goal": "2"}', 2)
-        await work.sessions.remove_handoff(handoff_id)
-        await work.commit()
+        assert rows.last_handoff(first.id) == saved
+        return saved
+
+    last = await database.write(hand_off)
+    assert (last.metadata_json, last.stalled) == ('{"goal": "2"}', 2)
+    await database.write(lambda rows: rows.delete(last))
     family = await database.views.lineage(second.id)
     assert [each.id for each in (*family.parents, family.session, *family.children)] == [
         first.id,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.adapters.wal import use_wal
+from segue.adapters.storage.wal import use_wal
 
 
 def test_somebody_who_holds_the_file_is_waited_for(tmp_path: Path) -> None:

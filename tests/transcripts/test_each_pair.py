@@ -7,7 +7,6 @@ the model was sent.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from tests.agents.programs import need
 from tests.agents.rigs import git
 from tests.transcripts.terminal import Terminal
 from tests.transcripts.tools_at_home import TOOLS, Home, make_home
+from tests.warm import run_warm
 
 pytestmark = pytest.mark.thorough
 
@@ -80,10 +80,7 @@ class World:
         return project, self._sessions[tool]
 
     def segue(self, project: Path, *arguments: str) -> str:
-        done = subprocess.run(
-            command(*arguments), cwd=project, env=self.home.environment, capture_output=True, text=True,
-            timeout=120, check=False,
-        )  # fmt: skip
+        done = run_warm(*arguments, cwd=project, env=self.home.environment)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

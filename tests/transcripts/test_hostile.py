@@ -28,8 +28,8 @@ from segue.domain.transcripts import (
     first_prompt,
     summarise,
 )
+from segue.domain.transcripts.model import ToolKind
 from segue.domain.transcripts.recording import MOST_ENTRIES
-from segue.domain.transcripts.values import ToolKind
 from tests.transcripts import samples
 
 READERS: dict[str, Callable[[Path], Transcript]] = {

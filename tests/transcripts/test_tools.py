@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from segue.domain.transcripts import Change, Recorder, Transcript, summarise
+from segue.domain.transcripts import FileChangeKind, Recorder, Transcript, summarise
 from segue.domain.transcripts.loose import clip, head, moment, tail
+from segue.domain.transcripts.model import ToolKind
 from segue.domain.transcripts.tools import kind_of, read_call
-from segue.domain.transcripts.values import ToolKind
 from segue.domain.transcripts.wishes import directives_in, own_words, turns_away
 from segue.domain.transcripts.work import relative
 
@@ -54,7 +54,7 @@ def test_a_shell_that_wraps_a_command_is_taken_off() -> None:
 def test_a_view_by_an_editing_tool_changes_nothing() -> None:
     assert read_call("str_replace_editor", {"command": "view", "path": "a"}).changes == ()
     created = read_call("str_replace_editor", {"command": "create", "path": "a"}).changes
-    assert [each.change for each in created] == [Change.CREATED]
+    assert [each.change for each in created] == [FileChangeKind.CREATED]
 
 
 def made_of(*calls: tuple[str, str]) -> Transcript:

@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from segue.domain.errors import StorageError
-from segue.domain.handing_over import Document
+from segue.domain.handoff.document import Document
 
 
 class FileDocuments:

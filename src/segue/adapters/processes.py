@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import psutil
 
-from segue.application.ports import Worker
+from segue.domain.workers import Worker
 
 
 class LocalProcesses:

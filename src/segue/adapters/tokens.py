@@ -36,7 +36,7 @@ _VOCABULARIES: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TokenCounter:
+class VocabularyCounter:
     """Counts the tokens of a text. Call it."""
 
     label: str
@@ -51,7 +51,7 @@ class TokenCounter:
         return self.count(text)
 
 
-def counter_for(model: str | None = None) -> TokenCounter:
+def counter_for(model: str | None = None) -> VocabularyCounter:
     """The counter for a model (`openai/gpt-5`), or the nearest there is; its label says which."""
     vocabulary = vocabulary_of(model)
     return load_counter(vocabulary or DEFAULT_VOCABULARY, is_exact=vocabulary is not None)
@@ -64,7 +64,7 @@ def vocabulary_of(model: str | None) -> str | None:
 
 
 @cache
-def load_counter(vocabulary: str = DEFAULT_VOCABULARY, *, is_exact: bool = True) -> TokenCounter:
+def load_counter(vocabulary: str = DEFAULT_VOCABULARY, *, is_exact: bool = True) -> VocabularyCounter:
     """A counter with a vocabulary, loaded once; without the library, characters / 4, and labelled so."""
     try:
         # Loaded here: it costs memory and time that `segue --help` must not pay.
@@ -77,9 +77,9 @@ def load_counter(vocabulary: str = DEFAULT_VOCABULARY, *, is_exact: bool = True)
         # A special token spelled out in a text is text; half a surrogate pair has no bytes at all.
         return len(tokenizer.encode_ordinary(text.encode("utf-8", "replace").decode("utf-8")))
 
-    return TokenCounter(label=vocabulary, is_exact=is_exact, count=count)
+    return VocabularyCounter(label=vocabulary, is_exact=is_exact, count=count)
 
 
-def rough_counter() -> TokenCounter:
+def rough_counter() -> VocabularyCounter:
     """A quarter of the characters: up to two thirds too low for Chinese, a sixth too high for code."""
-    return TokenCounter(label="characters / 4", is_exact=False, count=lambda text: (len(text) + 3) // 4)
+    return VocabularyCounter(label="characters / 4", is_exact=False, count=lambda text: (len(text) + 3) // 4)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from segue.application.backends import Backends, Probe
+from segue.application.ports.backend import Backends, Probe
 from segue.domain.errors import SegueError
 
 _GRACE_SECONDS = 10.0
@@ -34,7 +34,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class BackendFinding:
     """What the look found."""
 
     name: str
@@ -64,7 +64,7 @@ class Diagnosis:
     """All back ends, and the one that is used where none is named."""
 
     default: Default | None
-    backends: Sequence[Finding]
+    backends: Sequence[BackendFinding]
     withheld: Sequence[str] = ()
     """The names of environment variables that agents do not get."""
 
@@ -74,7 +74,9 @@ class Diagnosis:
         return any(found.works for found in self.backends if found.is_agent)
 
 
-async def examine(candidates: Sequence[Candidate], backends: Backends, *, seconds: float) -> list[Finding]:
+async def examine(
+    candidates: Sequence[Candidate], backends: Backends, *, seconds: float
+) -> list[BackendFinding]:
     """Look at all at once; each has so many seconds. What goes wrong with one is told, and hurts no other."""
     looks = [asyncio.create_task(_look(candidate, backends)) for candidate in candidates]
     try:
@@ -114,7 +116,7 @@ async def _end(tasks: set[asyncio.Task[Any]] | set[asyncio.Future[Any]]) -> None
                 task.exception()
 
 
-def _finding(candidate: Candidate, look: asyncio.Task[Probe] | None, seconds: float) -> Finding:
+def _finding(candidate: Candidate, look: asyncio.Task[Probe] | None, seconds: float) -> BackendFinding:
     if look is None:
         probe = _failed(f"did not answer within {seconds:g} s")
     elif look.cancelled():
@@ -123,7 +125,7 @@ def _finding(candidate: Candidate, look: asyncio.Task[Probe] | None, seconds: fl
         probe = _failed(f"its probe is broken: {type(error).__name__}: {error}")
     else:
         probe = look.result()
-    return Finding(
+    return BackendFinding(
         name=candidate.name,
         backend=candidate.backend,
         is_agent=candidate.is_agent,

@@ -6,16 +6,17 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from secrets import token_urlsafe
 
-from segue.application.ports import Clock, Database, UnitOfWork
-from segue.application.token_ports import CredentialFile, LinkCode, NewToken
+from segue.application.ports.store import Rows, Store
+from segue.application.ports.world import Clock, CredentialFile
 from segue.domain.audit import AuditKind
 from segue.domain.errors import CredentialError, InvalidRequest, TokenRefused, UnknownName
 from segue.domain.tokens import (
     PREFIX,
+    LinkCode,
     Token,
     TokenKind,
     TokenRole,
@@ -43,8 +44,8 @@ class IssuedToken:
 class Tokens:
     """The use cases of tokens. Only hashes are saved: a value has 256 random bits, so SHA-256 will do."""
 
-    def __init__(self, *, database: Database, clock: Clock, credential: CredentialFile, owner: str) -> None:
-        self._database = database
+    def __init__(self, *, store: Store, clock: Clock, credential: CredentialFile, owner: str) -> None:
+        self._store = store
         self._clock = clock
         self._credential = credential
         self.owner = owner
@@ -55,7 +56,7 @@ class Tokens:
         value = await asyncio.to_thread(self._credential.read)
         if value is None:
             value = await asyncio.to_thread(self._credential.create, _new_value())
-        known = await self._database.views.token(hash_of(value))
+        known = await self._store.views.token(hash_of(value))
         if known is None:
             known = await self._add_local(value)
         if why := known.why_refused(self._clock.now()):
@@ -71,21 +72,21 @@ class Tokens:
         checked, expires_at = check_roles(roles), read_expiry(expires, now)
         if name == self.owner:
             raise InvalidRequest(f'"{name}" is the name of your local credential; choose another one')
-        async with self._database.begin() as work:
-            if name in {each.name for each in await work.tokens.all() if not each.why_refused(now)}:
+        value = _new_value()
+
+        def add(rows: Rows) -> Token:
+            rows.lock_tokens()
+            if name in {each.name for each in rows.find(Token) if not each.why_refused(now)}:
                 raise InvalidRequest(f'a token "{name}" exists; revoke it, or choose another name')
-            issued = await self._issue(
-                work, name=name, kind=TokenKind.NAMED, roles=checked, expires_at=expires_at
-            )
-            await work.commit()
-        return issued
+            new = Token(name=name, kind=TokenKind.NAMED, roles=checked, created_at=now, expires_at=expires_at)
+            return self._issue(rows, new, value)
+
+        return IssuedToken(token=await self._store.write(add), value=value)
 
     async def list(self, *, everything: bool = False) -> Sequence[Token]:
         """The tokens that work, oldest first; with `everything`, those that have ended too."""
         now = self._clock.now()
-        return [
-            each for each in await self._database.views.tokens() if everything or not each.why_refused(now)
-        ]
+        return [each for each in await self._store.views.tokens() if everything or not each.why_refused(now)]
 
     async def revoke(self, name: str) -> Sequence[Token]:
         """End every token of a name now; the local credential's file goes with it."""
@@ -93,24 +94,29 @@ class Tokens:
         own = None
         with suppress(CredentialError):  # a file that is not as it should be is no reason to keep a token
             own = await asyncio.to_thread(self._credential.read)
-        async with self._database.begin() as work:
-            working = [each for each in await work.tokens.all() if not each.why_refused(now)]
+
+        def end(rows: Rows) -> tuple[list[Token], Token | None]:
+            rows.lock_tokens()
+            working = [each for each in rows.find(Token) if not each.why_refused(now)]
             ended = [each for each in working if each.name == name]
             if not ended:
                 raise UnknownName("token", name, {each.name for each in working})
-            in_file = await work.tokens.find(hash_of(own)) if own else None
-            await work.tokens.drop_codes(name)
+            in_file = rows.first(Token, hash=hash_of(own)) if own else None
+            rows.drop_codes(name=name)
             for token in ended:
-                await work.tokens.revoke(token.id, now)
-                await work.audit.add(
+                rows.save(token, replace(token, revoked_at=now))
+                rows.audit(
                     AuditKind.TOKEN_REVOKED,
                     now,
+                    who=None,
                     token=token.id,
                     name=name,
                     token_kind=token.kind,
                     revoked_by=self.owner,
                 )
-            await work.commit()
+            return ended, in_file
+
+        ended, in_file = await self._store.write(end)
         if in_file in ended:
             await asyncio.to_thread(self._credential.remove)
         return ended
@@ -119,7 +125,7 @@ class Tokens:
         """The token with this value; `TokenRefused` unless it works."""
         if not value or len(value) > _LONGEST_VALUE:
             raise TokenRefused(_SHOW_ONE)
-        found = await self._database.views.token(hash_of(value))
+        found = await self._store.views.token(hash_of(value))
         if found is None:
             raise TokenRefused(f"this token is not known here; {_SHOW_ONE}")
         if why := found.why_refused(self._clock.now()):
@@ -135,74 +141,72 @@ class Tokens:
             hash=hash_of(value),
             expires_at=now + _CODE_LIFETIME,
         )
-        async with self._database.begin() as work:
-            await work.tokens.add_code(code, now)
-            await work.commit()
+
+        def add(rows: Rows) -> None:
+            rows.drop_codes(expired_at=now)
+            rows.insert(code)
+
+        await self._store.write(add)
         return value
 
     async def exchange(self, code: str) -> IssuedToken:
         """A token for a browser, for the code of a link; `TokenRefused` if it was used, or is too old."""
         now = self._clock.now()
         # Anybody may ask: only who has a code gets as far as a transaction, which others wait for.
-        if not await self._database.views.has_code(hash_of(code)):
+        if not await self._store.views.has_code(hash_of(code)):
             raise TokenRefused(_USED_LINK)
-        async with self._database.begin() as work:
-            found = await work.tokens.take_code(hash_of(code))
-            issued = None
-            if found is not None and now < found.expires_at:
-                issued = await self._issue(
-                    work,
-                    name=found.name,
-                    kind=TokenKind.BROWSER,
-                    roles=found.roles,
-                    expires_at=now + _BROWSER_LIFETIME,
-                )
-            await work.commit()
+        value = _new_value()
+
+        def take(rows: Rows) -> Token | None:
+            found = rows.take_code(hash_of(code))
+            if found is None or now >= found.expires_at:
+                return None
+            new = Token(
+                name=found.name,
+                kind=TokenKind.BROWSER,
+                roles=found.roles,
+                created_at=now,
+                expires_at=now + _BROWSER_LIFETIME,
+            )
+            return self._issue(rows, new, value)
+
+        issued = await self._store.write(take)
         if issued is None:
             raise TokenRefused(_USED_LINK)
-        return issued
+        return IssuedToken(token=issued, value=value)
 
     async def _add_local(self, value: str) -> Token:
-        async with self._database.begin() as work:
-            if (known := await work.tokens.find(hash_of(value))) is not None:
+        now = self._clock.now()
+
+        def add(rows: Rows) -> Token:
+            rows.lock_tokens()
+            if (known := rows.first(Token, hash=hash_of(value))) is not None:
                 return known  # another process was faster
-            issued = await self._issue(
-                work,
+            new = Token(
                 name=self.owner,
                 kind=TokenKind.LOCAL,
                 roles=(TokenRole.ADMIN,),
+                created_at=now,
                 expires_at=None,
-                value=value,
             )
-            await work.commit()
-        return issued.token
+            return self._issue(rows, new, value)
 
-    async def _issue(
-        self,
-        work: UnitOfWork,
-        *,
-        name: str,
-        kind: TokenKind,
-        roles: tuple[TokenRole, ...],
-        expires_at: datetime | None,
-        value: str | None = None,
-    ) -> IssuedToken:
-        value, now = value or _new_value(), self._clock.now()
-        new = NewToken(
-            name=name, kind=kind, roles=roles, hash=hash_of(value), created_at=now, expires_at=expires_at
-        )
-        token = await work.tokens.add(new)
-        await work.audit.add(
+        return await self._store.write(add)
+
+    def _issue(self, rows: Rows, new: Token, value: str) -> Token:
+        token = rows.insert(new, hash=hash_of(value))
+        rows.audit(
             AuditKind.TOKEN_CREATED,
-            now,
+            token.created_at,
+            who=None,
             token=token.id,
-            name=name,
-            token_kind=kind,
-            roles=roles,
-            expires_at=expires_at.isoformat() if expires_at else None,
+            name=token.name,
+            token_kind=token.kind,
+            roles=token.roles,
+            expires_at=token.expires_at.isoformat() if token.expires_at else None,
             created_by=self.owner,
         )
-        return IssuedToken(token=token, value=value)
+        return token
 
 
 def hash_of(value: str) -> str:

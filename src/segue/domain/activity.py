@@ -23,11 +23,12 @@ class ActivityKind(StrEnum):
 class Activity:
     """One piece of what an agent did; many a minute, so they are kept apart from the audit trail."""
 
-    id: int
+    id: int = 0
     kind: ActivityKind
-    pipeline_id: int
-    step_id: int
-    agent_id: int
+    pipeline_id: int | None
+    """None outside of pipelines."""
+    step_id: int | None
+    session_id: int
     """The session it happened in."""
     payload: Mapping[str, Any]
     created_at: datetime

@@ -1,4 +1,4 @@
-"""The kinds of audit entry: what happened, never edited."""
+"""The audit trail: what happened, who did it; never edited."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class AuditKind(StrEnum):
     SESSION_ENDED = "session_ended"
     SESSION_HANDED_OVER = "session_handed_over"
     REPAIR_ASKED = "repair_asked"
+    WRITER_ASKED = "writer_asked"
     CLAIMS_VERIFIED = "claims_verified"
     WORKSPACE_OPENED = "workspace_opened"
     HANDOFF_SUBMITTED = "handoff_submitted"
@@ -43,6 +44,25 @@ class AuditKind(StrEnum):
     PERMISSION_DECIDED = "permission_decided"
     TOKEN_CREATED = "token_created"  # noqa: S105  # the name of an event
     TOKEN_REVOKED = "token_revoked"  # noqa: S105
+
+
+SEGUE = "segue"
+"""Who did what Segue does by itself."""
+
+
+def user_actor(name: str) -> str:
+    """A user of the machine that Segue runs on, by login name."""
+    return f"user:{name}"
+
+
+def token_actor(name: str) -> str:
+    """The holder of a token."""
+    return f"token:{name}"
+
+
+def agent_actor(name: str) -> str:
+    """An agent, by the name of its profile."""
+    return f"agent:{name}"
 
 
 FINAL_KINDS = frozenset({AuditKind.PIPELINE_DONE, AuditKind.PIPELINE_FAILED, AuditKind.PIPELINE_ABORTED})
@@ -58,6 +78,12 @@ class AuditEntry:
     pipeline_id: int | None
     """None for what happened outside of pipelines: to a session, or to a token."""
     step_id: int | None
+    who: str | None
+    """`user:NAME`, `token:NAME`, `agent:NAME` or `segue`; none where an older Segue did not record it."""
     payload: Mapping[str, Any] | None
     """Small facts, never whole prompts."""
     created_at: datetime
+    seq: int
+    """Its place in the chain of its pipeline, or of what happened outside of pipelines: 1 for the first."""
+    hash: str
+    """Over its facts and the hash of the entry before it in the chain."""

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from segue.domain.errors import UnknownName
-from segue.domain.gates import Gate
 from segue.domain.permissions import PermissionRule
 
 AUTO = "auto"
 """As the name of a back end: the first whose agent program is found."""
 
 
-class Entry(BaseModel):
+class Gate(StrEnum):
+    """What happens to a step whose handoff does not pass."""
+
+    NOTE = "note"
+    """It is recorded, the next agent gets to know it, and the run continues."""
+    REPAIR = "repair"
+    """The same session is asked to repair it, a few times; then the run continues with what there is."""
+    FAIL = "fail"
+    """The step fails."""
+
+
+class CatalogEntry(BaseModel):
     """Base of what stands in a catalog file: frozen, and no key that is not known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class AgentProfile(Entry):
+class AgentProfile(CatalogEntry):
     """Who does a step."""
 
     description: str = ""
@@ -40,7 +51,7 @@ class AgentProfile(Entry):
     """What the back end itself wants to know; checked against the back end's own list."""
 
 
-class TemplateStep(Entry):
+class TemplateStep(CatalogEntry):
     """A place in a recipe."""
 
     agent: str
@@ -54,12 +65,12 @@ class TemplateStep(Entry):
     checks: tuple[str, ...] | None = None
     """Commands that Segue runs after this step; overrides the template's."""
     on_refuted: Gate | None = None
-    """What happens if a claim is not so: note, repair or fail; overrides the template's."""
+    """What happens if a claim is false: note, repair or fail; overrides the template's."""
     on_bad_handoff: Gate | None = None
     """What happens if there is no handoff, or a bad one; overrides the template's."""
 
 
-class PipelineTemplate(Entry):
+class PipelineTemplate(CatalogEntry):
     """A recipe: the steps of a run, in order."""
 
     description: str = ""
@@ -68,7 +79,7 @@ class PipelineTemplate(Entry):
     checks: tuple[str, ...] = ()
     """Commands that Segue runs in the workspace after each step, such as `pytest -q`."""
     on_refuted: Gate = Gate.REPAIR
-    """What happens to a step with a claim that is not so."""
+    """What happens to a step with a false claim."""
     on_bad_handoff: Gate = Gate.REPAIR
     """What happens to a step without a handoff, or with a bad one."""
 
@@ -98,14 +109,14 @@ class PipelineTemplate(Entry):
         return self.steps[index].on_bad_handoff or self.on_bad_handoff
 
 
-class Plan(Entry):
+class Plan(CatalogEntry):
     """A template with the agents it names, frozen into a pipeline when it is submitted."""
 
     template: PipelineTemplate
     agents: Mapping[str, AgentProfile]
 
 
-class Catalog(Entry):
+class Catalog(CatalogEntry):
     """All agents and templates on offer."""
 
     agents: Mapping[str, AgentProfile] = Field(default_factory=dict)

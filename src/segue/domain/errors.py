@@ -106,16 +106,16 @@ class NotTrusted(CatalogError):
         """`changed` is none if the folder was never trusted."""
         folder = one_line(content.folder)
         names = _enumerate(content.files if changed is None else changed)
-        remedy = f"read it, then run `segue trust {shlex.quote(folder)}`"
+        hint = f"read it, then run `segue trust {shlex.quote(folder)}`"
         if changed is None:
-            super().__init__(f"{folder} is not trusted, and its .segue/ can run programs ({names}): {remedy}")
+            super().__init__(f"{folder} is not trusted, and its .segue/ can run programs ({names}): {hint}")
         elif branch is not None:
             super().__init__(
                 f"the branch {branch} has other scripts than those that you trusted in {folder} ({names}): "
-                f"commit those that you trusted, or check the branch out in {folder} and {remedy}"
+                f"commit those that you trusted, or check the branch out in {folder} and {hint}"
             )
         else:
-            super().__init__(f"{folder} has changed since it was trusted ({names}): {remedy}")
+            super().__init__(f"{folder} has changed since it was trusted ({names}): {hint}")
 
 
 class SettingsError(SegueError):
@@ -130,6 +130,10 @@ class StorageError(SegueError):
     """The database cannot be opened or used."""
 
 
+class AlreadyThere(SegueError):
+    """A record that must be the only one of its kind is there already."""
+
+
 class RepositoryError(SegueError):
     """A git repository cannot be read; the message names it and says why."""
 
@@ -138,7 +142,7 @@ class RepositoryError(SegueError):
         self.hints = hints
 
 
-class OwnershipLost(SegueError):
+class LeaseLost(SegueError):
     """Another worker has taken this pipeline over; whoever sees this must stop at once."""
 
     def __init__(self, pipeline_id: int) -> None:

@@ -1,4 +1,4 @@
-"""Pipeline, Step, Attempt: their states and the moves that are allowed."""
+"""Pipeline, Step, Lease: their states and the moves that are allowed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from enum import StrEnum
 
 from segue.domain.catalog import Plan
 from segue.domain.errors import IllegalMove
-from segue.domain.sessions import Reason
-from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace, WorkspaceChoice
 
 
@@ -41,143 +39,20 @@ class StepStatus(StrEnum):
     SKIPPED = "skipped"
 
 
-class AttemptStatus(StrEnum):
-    """How far one try at a step has come."""
-
-    OPENING = "opening"
-    SENDING = "sending"
-    SENT = "sent"
-    REPLIED = "replied"
-    HANDING_OVER = "handing_over"
-    """Its session has reached a limit; it is asked for what the next one must know."""
-    HANDED_OVER = "handed_over"
-    """The step goes on in another session."""
-    DONE = "done"
-    FAILED = "failed"
-    LOST = "lost"
-    ABORTED = "aborted"
-
-    @property
-    def is_final(self) -> bool:
-        """True if this try is over."""
-        return self in _ENDED
-
-
-_ENDED = frozenset(
-    {
-        AttemptStatus.HANDED_OVER,
-        AttemptStatus.DONE,
-        AttemptStatus.FAILED,
-        AttemptStatus.LOST,
-        AttemptStatus.ABORTED,
-    }
-)
-
-
-def join_text(briefing: str, carry_over: str) -> str:
-    """What is sent: the briefing, and what an attempt before this one left."""
-    return f"{briefing}\n{carry_over}" if carry_over else briefing
-
-
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to move a pipeline on. A later lease has a higher segment and ends this one."""
+    """The right to move a pipeline on. A later lease has a higher number and ends this one."""
 
     pipeline_id: int
-    segment: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Agent:
-    """One session of an agent profile on a back end."""
-
-    id: int
-    name: str
-    """Name of the profile."""
-    backend: str
-    """Name of the program that is driven."""
-    key: str
-    """Ours, made before the session is opened, so that opening can be repeated."""
-    session_ref: str | None
-    """The back end's own name of the session, once it is open."""
-    parent_id: int | None
-    """The session that this one goes on from."""
-    step_id: int | None
-    base_mark: str | None
-    """Names the files as they were when it began; none outside of git."""
-    started_at: datetime
-    ended_at: datetime | None
-    usage: Usage | None
-    """What it has used, as far as the back end says."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Attempt:
-    """One try at a step, in one agent session."""
-
-    id: int
-    step_id: int
-    agent_id: int
     number: int
-    """1 for the first try."""
-    status: AttemptStatus
-    briefing: str
-    """What the agent is given; depends on saved records alone."""
-    carry_over: str
-    """What the try before it left behind; empty for the first try."""
-    message_id: str
-    """Names the message, so that it is never delivered twice."""
-    briefing_sha256: str | None
-    """The receipt: of the exact text that was sent."""
-    token: str | None
-    """Opens Segue's own tools to this attempt's agent, and to nobody else."""
-    submitted_json: str | None
-    """The handoff that the agent submitted through a tool; it wins over what stands in the reply."""
-    blockers_json: str | None
-    """The blockers that the agent reported through a tool."""
-    reply: str | None
-    error: str | None
-    handover_reason: Reason | None
-    """Why the step goes on in another session; none if it does not."""
-    started_at: datetime
-    finished_at: datetime | None
-
-    @property
-    def text(self) -> str:
-        """The exact text that is sent."""
-        return join_text(self.briefing, self.carry_over)
-
-    def moved(self, status: AttemptStatus, **changes: object) -> Attempt:
-        """This attempt, one state further."""
-        if self.status.is_final:
-            raise IllegalMove(f"attempt {self.id} is {self.status} already")
-        return replace(self, status=status, **changes)  # type: ignore[arg-type]  # checked by replace itself
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Repair:
-    """A turn in the same session, in which the agent is asked to mend its handoff."""
-
-    id: int
-    attempt_id: int
-    number: int
-    message_id: str
-    text: str
-    """What the agent is told."""
-    rejected_json: str | None
-    """The handoff that did not pass; none if there was none."""
-    status: AttemptStatus
-    """`sending`, `sent` or `replied`."""
-    reply: str | None
-    created_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
     """A place in the run."""
 
-    id: int
-    pipeline_id: int
+    id: int = 0
+    pipeline_id: int = 0
     agent_name: str
     order_index: int
     description: str
@@ -185,21 +60,21 @@ class Step:
     model: str | None
     timeout: float | None
     """Seconds until the agent's session is aborted; none for the setting's default."""
-    status: StepStatus
-    error_message: str | None
-    base_mark: str | None
+    status: StepStatus = StepStatus.PENDING
+    error_message: str | None = None
+    base_mark: str | None = None
     """Names the files as they were before the step; none outside of git."""
-    end_commit: str | None
+    end_commit: str | None = None
     """The commit that was made after the step."""
-    started_at: datetime | None
-    finished_at: datetime | None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pipeline:
     """One run, with its steps in order."""
 
-    id: int
+    id: int = 0
     title: str
     template: str
     prompt: str
@@ -208,15 +83,16 @@ class Pipeline:
     working_dir: str
     plan: Plan
     """Template and agents as they were when the run was submitted."""
-    status: PipelineStatus
-    reason: str | None
+    status: PipelineStatus = PipelineStatus.PENDING
+    reason: str | None = None
     """Why it failed or was aborted, in one sentence."""
-    abort_reason: str | None
+    abort_reason: str | None = None
     """Set when somebody asked for an abort that has not been carried out yet."""
-    worker_id: str | None
-    segment: int
-    idempotency_key: str | None
-    workspace: Workspace | None
+    worker_id: str | None = None
+    lease_number: int = 0
+    """Of its last lease; 0 before the first one."""
+    idempotency_key: str | None = None
+    workspace: Workspace | None = None
     """Where its agents work, once that was made."""
     workspace_choice: WorkspaceChoice
     created_at: datetime
@@ -233,17 +109,14 @@ class Pipeline:
         """The step with this id."""
         return next(s for s in self.steps if s.id == step_id)
 
-    def start_step(self, step_id: int, at: datetime) -> Pipeline:
-        """A pending step begins; one that runs already goes on."""
+    def start_step(self, step_id: int, mark: str | None, at: datetime) -> Pipeline:
+        """A pending step begins, with the files as `mark` names them; one that runs already continues."""
         step = self.step(step_id)
         if step.status is StepStatus.RUNNING:
             return self
         self._require(step.status is StepStatus.PENDING, f"step {step.order_index + 1} is {step.status}")
-        return self._with_step(replace(step, status=StepStatus.RUNNING, started_at=at), at)
-
-    def mark_step(self, step_id: int, mark: str | None, at: datetime) -> Pipeline:
-        """The files are as `mark` names them before the step begins."""
-        return self._with_step(replace(self.step(step_id), base_mark=mark), at)
+        begun = replace(step, status=StepStatus.RUNNING, base_mark=mark, started_at=at)
+        return self._with_step(begun, at)
 
     def finish_step(self, step_id: int, at: datetime, commit: str | None = None) -> Pipeline:
         """A running step is done; after the last one, so is the pipeline."""

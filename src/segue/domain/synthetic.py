@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segue.domain.evidence.model import Change, ChangeKind, CommandRun, Evidence
-from segue.domain.handoff.model import CommandRun as CommandReport
-from segue.domain.handoff.model import FileCreated, FileModified, Handoff
+from segue.domain.handoff.model import FileCreated, FileModified, Handoff, ReportedCommand
 
 _MOST_FILES = 200
 _MOST_COMMANDS = 30
@@ -35,7 +34,8 @@ def synthesize(
             if c.kind not in (ChangeKind.ADDED, ChangeKind.DELETED)
         ),
         commands_run=tuple(
-            CommandReport(command=run.command, exit_code=run.exit_code) for run in commands[-_MOST_COMMANDS:]
+            ReportedCommand(command=run.command, exit_code=run.exit_code)
+            for run in commands[-_MOST_COMMANDS:]
         ),
         critical_context=tuple(context),
         next_agent_context="Look at the files before you begin: work may be half done. Go on from it.",

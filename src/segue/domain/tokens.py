@@ -48,7 +48,7 @@ class TokenKind(StrEnum):
 class Token:
     """What is known of a token; its value is known to its holder alone."""
 
-    id: int
+    id: int = 0
     name: str
     """Whom it stands for: the `decided_by` of what its holder decides."""
     kind: TokenKind
@@ -56,7 +56,7 @@ class Token:
     created_at: datetime
     expires_at: datetime | None
     """None: never."""
-    revoked_at: datetime | None
+    revoked_at: datetime | None = None
 
     def allows(self, role: TokenRole) -> bool:
         """Whether its holder may do what needs this role."""
@@ -67,6 +67,17 @@ class Token:
         if self.revoked_at is not None:
             return "was revoked"
         return "has expired" if self.expires_at is not None and self.expires_at <= now else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkCode:
+    """The right to get one token, once."""
+
+    name: str
+    roles: tuple[TokenRole, ...]
+    hash: str
+    """The SHA-256 of its value, which is not saved."""
+    expires_at: datetime
 
 
 def check_name(name: str) -> str:

@@ -33,6 +33,18 @@ class Usage:
             return None
         return self.context_tokens / self.context_window
 
+    def since(self, before: Usage | None) -> Usage:
+        """What was used between two reports of one session."""
+        if before is None:
+            return self
+        return Usage(
+            input_tokens=self.input_tokens - before.input_tokens,
+            output_tokens=self.output_tokens - before.output_tokens,
+            cache_read_tokens=self.cache_read_tokens - before.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens - before.cache_write_tokens,
+            cost=None if self.cost is None else self.cost - (before.cost or 0.0),
+        )
+
     def __add__(self, other: Usage) -> Usage:
         """Two sessions, or two parts of one, together; the context is that of the later one."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from segue.domain.handoff import Extraction, Handoff, Problem, Span, check_handoff
-from segue.domain.handoff.checking.lint import has_errors, select_rules
+from segue.domain.handoff import Extraction, Handoff, Problem, Span
+from segue.domain.handoff.checking.lint import has_errors
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +29,10 @@ class ExtractionView:
     """Field or item (`gotchas[1].issue`) -> where it stands in the text."""
     notes: tuple[str, ...]
     """What was guessed or mended."""
+    coverage: float
+    """The share of the text that became typed items, 0 to 1."""
+    guessed: tuple[str, ...]
+    """The items and fields that no rule was sure of."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +56,8 @@ class CheckView:
     ok: bool
     """True if there is no error; there may be warnings."""
     problems: tuple[ProblemView, ...]
+    coverage: float
+    """The share of the text that became typed items, 0 to 1; of a record, 1."""
 
 
 def view_extraction(extraction: Extraction) -> ExtractionView:
@@ -61,10 +67,12 @@ def view_extraction(extraction: Extraction) -> ExtractionView:
         notation=str(extraction.notation),
         spans={name: _view_span(span) for name, span in extraction.spans.items()},
         notes=tuple(extraction.notes),
+        coverage=round(extraction.coverage, 3),
+        guessed=tuple(sorted(extraction.guessed)),
     )
 
 
-def view_problems(problems: Iterable[Problem]) -> CheckView:
+def view_problems(problems: Iterable[Problem], coverage: float) -> CheckView:
     """Problems, as they are shown."""
     found = tuple(problems)
     views = tuple(
@@ -73,20 +81,12 @@ def view_problems(problems: Iterable[Problem]) -> CheckView:
             severity=str(problem.severity),
             field=problem.field,
             message=problem.message,
-            remedy=problem.remedy,
+            remedy=problem.hint,
             span=None if problem.span is None else _view_span(problem.span),
         )
         for problem in found
     )
-    return CheckView(ok=not has_errors(found), problems=views)
-
-
-def check_extraction(
-    extraction: Extraction, select: Sequence[str] = (), ignore: Sequence[str] = ()
-) -> list[Problem]:
-    """What is wrong with the handoff of a text; a text without one is checked as an empty handoff."""
-    rules = select_rules(select, ignore)
-    return check_handoff(extraction.handoff or Handoff(), extraction.spans, rules)
+    return CheckView(ok=not has_errors(found), problems=views, coverage=round(coverage, 3))
 
 
 def _view_span(span: Span) -> SpanView:

@@ -6,9 +6,15 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from segue.application.handoff_outcomes import Compacted, HandedOff, HandoffCancelled, HandoffFailed, Outcome
-from segue.application.sessions import Answer
-from segue.domain.sessions import Reason
+from segue.application.handoffs.outcomes import (
+    Compacted,
+    HandedOff,
+    HandoffCancelled,
+    HandoffFailed,
+    Outcome,
+)
+from segue.application.sessions.model import Answer
+from segue.domain.session import HandoffReason
 
 
 class OutcomeView(BaseModel):
@@ -18,7 +24,7 @@ class OutcomeView(BaseModel):
     session_id: int
     successor_id: int | None = None
     handoff_id: int | None = None
-    reason: Reason | None = None
+    reason: HandoffReason | None = None
     document: str | None = Field(default=None, description="Where the document is.")
     text: str | None = Field(default=None, description="The handoff.")
     refuted: list[str] = Field(default_factory=list, description="What it says that is not so.")

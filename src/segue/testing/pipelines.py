@@ -13,10 +13,10 @@ from segue.adapters.backends.scripted import ScriptedBackend
 from segue.adapters.catalog.project import read_project
 from segue.adapters.catalog.trust_store import TRUST_FILE, TrustStore
 from segue.adapters.storage.database import open_database
-from segue.application.app import Segue
-from segue.application.backends import AgentBackend
+from segue.application.ports.backend import AgentBackend
+from segue.application.ports.engine import WorkerPolicy
+from segue.application.segue import Segue
 from segue.application.views import PipelineDetail
-from segue.application.workers import WorkerPolicy
 from segue.bootstrap import open_segue
 from segue.domain.audit import FINAL_KINDS
 from segue.domain.errors import InvalidRequest
@@ -24,9 +24,9 @@ from segue.settings import Settings
 
 __all__ = ["ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff", "trust_project"]
 
-_DATABASES = ("segue.db", "segue-engine.db")
-_EMPTY: dict[str, bytes] = {}
-"""The files of databases in which nothing has happened yet, made once a process."""
+_DATABASE = "segue.db"
+_EMPTY: list[bytes] = []
+"""The file of a database in which nothing has happened yet, made once a process."""
 
 
 @asynccontextmanager
@@ -40,7 +40,7 @@ async def build_test_segue(
 ) -> AsyncIterator[Segue]:
     """A running Segue whose data is in `folder` and whose agents all run on `backend`."""
     if "database_url" not in settings:
-        await asyncio.to_thread(lay_out_databases, folder / "data")
+        await asyncio.to_thread(lay_out_database, folder / "data")
     made = Settings(
         **{
             "data_dir": folder / "data",
@@ -56,28 +56,25 @@ async def build_test_segue(
         yield segue
 
 
-def lay_out_databases(folder: Path) -> None:
-    """Put empty databases into a data folder that has none: copies take a tenth of the time of new ones."""
-    if any((folder / name).exists() for name in _DATABASES):
+def lay_out_database(folder: Path) -> None:
+    """Put an empty database into a data folder that has none: copying one takes a tenth of the time."""
+    path = folder / _DATABASE
+    if path.exists():
         return
     if not _EMPTY:
-        _EMPTY.update(_make_databases())
+        _EMPTY.append(_make_database())
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, content in _EMPTY.items():
-        (folder / name).write_bytes(content)
+    path.write_bytes(_EMPTY[0])
 
 
-def _make_databases() -> Mapping[str, bytes]:
-    from dbos import DBOS  # noqa: PLC0415  # slow to import
-
-    async def make_main(path: Path) -> None:
+def _make_database() -> bytes:
+    async def make(path: Path) -> None:
         await (await open_database(f"sqlite:///{path}")).close()
 
-    main, engine = _DATABASES
-    with TemporaryDirectory() as made:
-        asyncio.run(make_main(Path(made, main)))
-        DBOS.migrate(f"sqlite:///{Path(made, engine)}")
-        return {name: Path(made, name).read_bytes() for name in _DATABASES}
+    with TemporaryDirectory() as folder:
+        path = Path(folder, _DATABASE)
+        asyncio.run(make(path))
+        return path.read_bytes()
 
 
 async def follow_to_end(segue: Segue, pipeline_id: int) -> PipelineDetail:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel
 
-from segue.application.backends import AgentBackend, Backends
+from segue.application.ports.backend import AgentBackend, Backends
 from segue.domain.errors import BackendUnavailable, UnknownName
 
 BACKENDS = {

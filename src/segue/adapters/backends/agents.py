@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from segue.adapters.backends import BACKENDS, plugins
-from segue.application.backends import ChosenBackend
 from segue.application.doctor import Candidate
+from segue.application.ports.backend import ChosenBackend
 from segue.domain.errors import InvalidRequest, UnknownName
 
 Options = Mapping[str, Any]
@@ -65,7 +65,7 @@ PLAIN = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class FoundProgram:
     """Where an agent program is."""
 
     options: Options
@@ -150,20 +150,20 @@ class AgentPrograms:
             purpose=PLAIN.get(name, ""),
         )
 
-    def _find(self, known: AgentProgram, options: Options) -> Found | None:
+    def _find(self, known: AgentProgram, options: Options) -> FoundProgram | None:
         agent = options.get("agent", known.agent) if known.agent else None
         if agent != known.agent:
             return None
         named = {**options, "agent": agent} if agent else options
         if options.get("url"):
-            return Found(options=named, why="its server is named in the options")
+            return FoundProgram(options=named, why="its server is named in the options")
         if _names_one(options):
-            return Found(options=named, why="named in the options") if _is_there(options) else None
+            return FoundProgram(options=named, why="named in the options") if _is_there(options) else None
         if shutil.which(known.program, path=_path_of(options)):
-            return Found(options=named, why="found on the PATH")
+            return FoundProgram(options=named, why="found on the PATH")
         if known.install and (place := self._installed(known.install)):
             key = {"command": [str(place)]} if agent else {"program": str(place)}
-            return Found(options={**named, **key}, why="installed by Segue")
+            return FoundProgram(options={**named, **key}, why="installed by Segue")
         return None
 
 

@@ -22,9 +22,15 @@ from segue.adapters.backends import claude_hook, programs
 from segue.adapters.backends.claude_stream import KINDS, LOGIN, ClaudeReader
 from segue.adapters.backends.claude_windows import Windows
 from segue.adapters.backends.programs import ProgramOptions
-from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, messages, write_secret
+from segue.adapters.backends.streamed import Launch, StreamedBackend, StreamedTurn, messages, write_secret
 from segue.adapters.backends.streams import StreamReader, Tail
-from segue.application.backends import Capabilities, Message, SessionEvent, SessionRequest, ToolServer
+from segue.application.ports.backend import (
+    Capabilities,
+    Message,
+    SessionEvent,
+    SessionRequest,
+    ToolServer,
+)
 from segue.domain.environment import cloud_hint
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.permissions import PermissionRule, Ruling, Tool, always
@@ -81,7 +87,7 @@ class ClaudeCodeBackend(StreamedBackend):
             why = (told or {}).get("compact_error") or reply.text or "it gave no reason"
             raise AgentFailed(f"the session was not compacted: {' '.join(str(why).split())[:300]}")
 
-    def _launch(self, turn: Turn) -> Launch:
+    def _launch(self, turn: StreamedTurn) -> Launch:
         request, options = turn.request, turn.options
         rules, tools = request.permissions, request.tools
         claude_hook.write_rules(turn.folder, rules, request.working_dir, tools.name if tools else None)
@@ -131,7 +137,7 @@ class _WithQuestions(ClaudeReader):
         self.questions = Tail(claude_hook.journal(folder))
 
 
-def _conversation_of(turn: Turn) -> str:
+def _conversation_of(turn: StreamedTurn) -> str:
     """An id of our own. A conversation that never began is left behind: its id may be taken already."""
     first = turn.folder.parent.name
     begun = len(messages(turn.folder.parent)) > 1

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.adapters.backends.claude_stream import tool_of
-from segue.application.backends import PermissionAsked, PermissionSettled, SessionEvent
+from segue.application.ports.backend import PermissionAsked, PermissionSettled, SessionEvent
 from segue.domain.permissions import Access, PermissionRule, Ruling, Tool, decide
 
 _RULES, _JOURNAL, _ANSWERS = "permissions.json", "permissions.jsonl", "answers"

@@ -8,7 +8,7 @@ from typing import Any
 
 from segue.adapters.backends.claude_windows import Windows
 from segue.adapters.backends.streams import Line, StreamReader, flat, model_error, short
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Reply,
     Retrying,
     Said,

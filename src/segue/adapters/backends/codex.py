@@ -20,9 +20,9 @@ from pydantic import Field
 from segue.adapters.backends import programs, supervised
 from segue.adapters.backends.codex_stream import LOGIN, OFFLINE, CodexReader, recorded_usage
 from segue.adapters.backends.programs import ProgramOptions
-from segue.adapters.backends.streamed import Launch, StreamedBackend, Turn, notes_of
+from segue.adapters.backends.streamed import Launch, StreamedBackend, StreamedTurn, notes_of
 from segue.adapters.backends.streams import StreamReader
-from segue.application.backends import Capabilities, ToolServer
+from segue.application.ports.backend import Capabilities, ToolServer
 from segue.domain.errors import AgentFailed, BackendUnavailable
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool, always
 from segue.domain.usage import Usage
@@ -64,7 +64,7 @@ class CodexBackend(StreamedBackend):
     install = "install it with `segue agents install codex` or `npm install -g @openai/codex`"
     hidden = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID")
 
-    def _launch(self, turn: Turn) -> Launch:
+    def _launch(self, turn: StreamedTurn) -> Launch:
         request, options = turn.request, turn.options
         rules, tools = request.permissions, request.tools
         settings = _sandbox(options, rules)

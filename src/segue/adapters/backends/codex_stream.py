@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from segue.adapters.backends.streams import Line, StreamReader, flat, model_error, short
-from segue.application.backends import (
+from segue.application.ports.backend import (
     Reply,
     Retrying,
     Said,

@@ -20,8 +20,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from segue.adapters.backends import supervised
 from segue.adapters.backends.process_per_message import ProcessPerMessage
 from segue.adapters.backends.programs import checked_options
-from segue.application.backends import Capabilities, Message, Reply, SessionRequest
 from segue.application.file_handles import retry_without_handles
+from segue.application.ports.backend import Capabilities, Message, Reply, SessionRequest
 from segue.domain.environment import PassEnv, basic_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
@@ -57,7 +57,7 @@ class CommandBackend(ProcessPerMessage):
 
     name = "command"
     Options = CommandOptions
-    capabilities = Capabilities(resume=True)
+    capabilities = Capabilities(resume=True, rerun=True)
 
     def _check_request(self, request: SessionRequest) -> None:
         _find_program(request, _options_of(request))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from segue.adapters.backends import supervised
-from segue.application.backends import AgentBackend, SessionRequest
+from segue.application.ports.backend import AgentBackend, SessionRequest
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 
 
@@ -23,10 +23,10 @@ class ProcessPerMessage(AgentBackend):
     politely: ClassVar[signal.Signals] = signal.SIGTERM
     """The signal that asks its program to end."""
 
-    def __init__(self, *, sessions_dir: Path, patience: float = 3.0) -> None:
+    def __init__(self, *, sessions_dir: Path, timeout: float = 3.0) -> None:
         super().__init__(sessions_dir=sessions_dir)
         self._root = sessions_dir / self.name
-        self._patience = patience
+        self._timeout = timeout
         """Seconds that a program has between being asked to end and being killed."""
         self._own: dict[str, list[int]] = {}
         """Session -> pids of the supervisors that this process started and must let go."""
@@ -47,7 +47,7 @@ class ProcessPerMessage(AgentBackend):
 
     async def abort(self, session: str) -> None:
         """End the program and everything it started: politely, then for good."""
-        await supervised.end_session(self._root / session, self._patience, politely=self.politely)
+        await supervised.end_session(self._root / session, self._timeout, politely=self.politely)
         own = self._own.get(session, [])
         while own:
             supervised.reap(own.pop())

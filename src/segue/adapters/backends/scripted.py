@@ -17,7 +17,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from segue.adapters.backends.process_group import run_in_group
-from segue.application.backends import (
+from segue.application.file_handles import retry_without_handles
+from segue.application.ports.backend import (
     AgentBackend,
     Capabilities,
     Message,
@@ -30,7 +31,6 @@ from segue.application.backends import (
     ToolUsed,
     UsageReported,
 )
-from segue.application.file_handles import retry_without_handles
 from segue.domain.environment import agent_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost, describe_known
 from segue.domain.permissions import Access, Tool
@@ -203,6 +203,10 @@ class ScriptedBackend(AgentBackend):
         """Whether the script has something for a second message."""
         options = self._options_of(request)
         return bool(options.later or options.when)
+
+    async def answers(self, request: SessionRequest, text: str) -> bool:
+        """Whether the script names words of this message: else it would only begin anew."""
+        return any(words in text for words in self._options_of(request).when)
 
     def _options_of(self, request: SessionRequest) -> ScriptedOptions:
         try:

@@ -20,7 +20,8 @@ from segue.adapters.backends import programs, supervised
 from segue.adapters.backends.process_per_message import ProcessPerMessage
 from segue.adapters.backends.programs import ProgramOptions
 from segue.adapters.backends.streams import StreamReader, Tail
-from segue.application.backends import (
+from segue.application.file_handles import retry_without_handles, wait_out
+from segue.application.ports.backend import (
     Message,
     Probe,
     Reply,
@@ -28,7 +29,6 @@ from segue.application.backends import (
     SessionRequest,
     UsageReported,
 )
-from segue.application.file_handles import retry_without_handles, wait_out
 from segue.domain.environment import agent_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.usage import Usage
@@ -40,7 +40,7 @@ _ABORTED = "aborted"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Turn:
+class StreamedTurn:
     """A message that is about to be started."""
 
     request: SessionRequest
@@ -77,7 +77,7 @@ class StreamedBackend(ProcessPerMessage):
     """Environment variables that are not handed on: they would tell it that it runs inside itself."""
 
     @abstractmethod
-    def _launch(self, turn: Turn) -> Launch:
+    def _launch(self, turn: StreamedTurn) -> Launch:
         """How a message is given to the program; may write files into the turn's folder."""
 
     @abstractmethod
@@ -190,7 +190,7 @@ class StreamedBackend(ProcessPerMessage):
         earlier: Sequence[Path],
     ) -> int:
         known = (self._read(other).conversation for other in reversed(earlier))
-        turn = Turn(
+        turn = StreamedTurn(
             request=request,
             options=options,
             folder=folder,

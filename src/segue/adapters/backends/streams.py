@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from segue.application.backends import Reply, SessionEvent
+from segue.application.ports.backend import Reply, SessionEvent
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable
 from segue.domain.usage import Usage
 

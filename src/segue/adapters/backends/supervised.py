@@ -137,7 +137,7 @@ def _signal_name(number: int) -> str:
 
 async def end_session(
     session: Path,
-    patience: float,
+    timeout: float,
     leaders: Collection[int] = (),
     *,
     politely: signal.Signals = signal.SIGTERM,
@@ -148,7 +148,7 @@ async def end_session(
         for process in family:
             with suppress(psutil.Error):
                 process.send_signal(number)
-        await _wait_until_gone(family, patience)
+        await _wait_until_gone(family, timeout)
 
 
 def _family(session: Path, others: Collection[int]) -> set[psutil.Process]:

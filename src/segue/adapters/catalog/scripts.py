@@ -100,14 +100,14 @@ class ScriptSearch:
             for words, written in _simple_commands(text):
                 if words[0] in ("cd", "pushd"):
                     self._enter(words[-1])
-                _Reader(self).read(words, written)
+                _CommandReader(self).read(words, written)
         except ValueError:  # not a line that a shell takes
             self.anything(text)
         self._bases = bases
 
     def arguments(self, words: Sequence[str]) -> None:
         """A program and its arguments."""
-        _Reader(self).read([word.replace("{working_dir}", ".") for word in words], set())
+        _CommandReader(self).read([word.replace("{working_dir}", ".") for word in words], set())
 
     def module(self, name: str) -> None:
         """A Python module that is imported or run, and the packages around it."""
@@ -177,7 +177,7 @@ class ScriptSearch:
         self._bases = tuple(dict.fromkeys((*self._bases, *(Path(os.path.realpath(each)) for each in inside))))
 
 
-class _Reader:
+class _CommandReader:
     """One simple command: which of its words are run, and which are only read by what runs."""
 
     def __init__(self, search: ScriptSearch) -> None:

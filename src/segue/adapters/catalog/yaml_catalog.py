@@ -22,7 +22,7 @@ from segue.adapters.catalog.project import (
     yaml_files,
 )
 from segue.adapters.catalog.trust_store import TrustStore
-from segue.application.backends import ChosenBackend
+from segue.application.ports.backend import ChosenBackend
 from segue.domain.catalog import AUTO, AgentProfile, Catalog, PipelineTemplate
 from segue.domain.errors import CatalogError, NotTrusted, SegueError, UnsafeProject, describe_known
 from segue.domain.trust import SETTINGS_FILE, ProjectContent
@@ -33,7 +33,7 @@ Options = Mapping[str, Any]
 _Files = tuple[tuple[Path, bytes], ...]
 
 
-class _State(NamedTuple):
+class _CatalogState(NamedTuple):
     """What a catalog is made of."""
 
     default: ChosenBackend | None
@@ -43,7 +43,7 @@ class _State(NamedTuple):
 class _Good(NamedTuple):
     """A catalog that serves, and what it was made of."""
 
-    state: _State
+    state: _CatalogState
     catalog: Catalog
     trusted: ProjectContent | None
 
@@ -79,7 +79,7 @@ class YamlCatalog:
         self._locate = locate
         """Adds to options where the program of a back end is."""
         self._good: dict[Path | None, _Good] = {}
-        self._bad: dict[Path | None, tuple[_State, CatalogError]] = {}
+        self._bad: dict[Path | None, tuple[_CatalogState, CatalogError]] = {}
 
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
@@ -87,13 +87,13 @@ class YamlCatalog:
         default = self.default_backend()
         try:
             project = self._trusted_project(working_dir)
-            state = _State(default, self._files(project))
+            state = _CatalogState(default, self._files(project))
         except UnsafeProject:
             raise
         except CatalogError as error:
             if not self._is_trusted_still(key, error):
                 raise
-            return self._keep_last_good(key, _State(default), error)
+            return self._keep_last_good(key, _CatalogState(default), error)
         good, bad = self._good.get(key), self._bad.get(key)
         if good and good.state == state:
             self._bad.pop(key, None)
@@ -171,7 +171,7 @@ class YamlCatalog:
             return False
         return True
 
-    def _keep_last_good(self, key: Path | None, state: _State, error: CatalogError) -> Catalog:
+    def _keep_last_good(self, key: Path | None, state: _CatalogState, error: CatalogError) -> Catalog:
         good = self._good.get(key)
         if good is None or (good.trusted is not None and not scripts_are_as_trusted(good.trusted)):
             raise error
@@ -186,7 +186,7 @@ class YamlCatalog:
         read = [(path, read_bytes(path)) for path in (BUILTIN, *own)]
         return (*read, *(project.catalog if project else ()))
 
-    def _read(self, state: _State) -> Catalog:
+    def _read(self, state: _CatalogState) -> Catalog:
         agents: dict[str, AgentProfile] = {}
         templates: dict[str, PipelineTemplate] = {}
         origin: dict[str, LocatedYaml] = {}

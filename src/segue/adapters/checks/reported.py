@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from segue.adapters.checks.running import SECONDS, run_check
-from segue.application.test_comparison import ReportedRun
+from segue.application.ports.checks import ReportedRun
 from segue.domain.environment import is_passed
 from segue.domain.evidence.model import CommandRun, TestRun
 from segue.domain.evidence.reports import (

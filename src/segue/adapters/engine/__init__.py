@@ -1,1 +1,19 @@
-"""The motor that runs pipelines."""
+"""The engines that run pipelines: one for a single machine, one for many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from segue.application.ports.engine import Engine
+
+
+def open_engine(database_url: str | None) -> Engine:
+    """DBOS on a PostgreSQL that several machines can share; without one, nothing that must be loaded."""
+    if database_url is None:
+        from segue.adapters.engine.local_engine import LocalEngine
+
+        return LocalEngine()
+    from segue.adapters.engine.dbos_engine import DbosEngine
+
+    return DbosEngine(database_url=database_url)

@@ -1,9 +1,10 @@
-"""The durable motor, on DBOS: one workflow a lease, one checkpoint a step, ids alone pass through it.
+"""The engine of several machines, on DBOS and PostgreSQL: one workflow a lease; only ids pass through it.
 
-Our own records are the truth. A lease is a segment of a pipeline's run, and its workflow has the id
-`pipeline-<id>-<segment>-<worker>`: DBOS starts it once, whoever asks. After a crash the pipeline is leased
-anew, as the next segment, by the worker that found it ownerless, in the transaction that takes it. DBOS's own
-recovery would put it in a queue that any process on the database may empty, a one-shot `segue run` too.
+Our own records are the truth. Each lease of a pipeline has a number, and its workflow has the id
+`pipeline-<id>-<number>-<worker>`: DBOS starts it once, however often it is asked. After a crash the
+pipeline is leased anew, under the next number, by the worker that found it ownerless, in the transaction
+that takes it. DBOS's own recovery would put it in a queue that any process on the database may empty, even
+a one-shot `segue run`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from segue.application.ports import Advance
+from segue.application.ports.engine import Advance
 from segue.domain.errors import StorageError
 from segue.domain.pipeline import Lease
 
 if TYPE_CHECKING:
-    from segue.adapters.engine.store import Store
+    from segue.adapters.engine.store import EngineConnections
 
 log = structlog.get_logger()
 
 _STOP_SECONDS = 20.0
-"""How long the motor waits for its workflows, and then for its connections, when it is shut down."""
+"""How long the engine waits for its workflows, and then for its connections, when it is shut down."""
 
 APPLICATION_VERSION = "1"
 """Changed by hand when the order of moves inside a workflow changes, and only then."""
@@ -46,10 +47,10 @@ class DbosEngine:
         self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
         self._stopping = False
         self._runs: set[asyncio.Task[None]] = set()
-        self._store: Store
+        self._store: EngineConnections
 
     async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
-        """Start the motor."""
+        """Start the engine."""
         self._worker_id, self._advance, self._on_end = worker_id, advance, on_end
         logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what breaks a lease, we tell in a line
         await asyncio.to_thread(self._launch, worker_id)
@@ -58,9 +59,9 @@ class DbosEngine:
         from dbos import DBOS
         from sqlalchemy.exc import DBAPIError
 
-        from segue.adapters.engine.store import Store
+        from segue.adapters.engine.store import EngineConnections
 
-        self._store = Store(self._database_url)
+        self._store = EngineConnections(self._database_url)
         try:
             DBOS(
                 config={
@@ -89,12 +90,12 @@ class DbosEngine:
         from dbos import DBOS
 
         @DBOS.step(name="segue.turn")
-        async def turn(pipeline_id: int, segment: int) -> bool:
-            return await self._take_turn(Lease(pipeline_id, segment))
+        async def turn(pipeline_id: int, number: int) -> bool:
+            return await self._take_turn(Lease(pipeline_id, number))
 
         @DBOS.workflow(name="segue.advance")
-        async def advance(pipeline_id: int, segment: int) -> None:
-            while await turn(pipeline_id, segment):
+        async def advance(pipeline_id: int, number: int) -> None:
+            while await turn(pipeline_id, number):
                 pass
 
         self._workflow = advance
@@ -136,11 +137,11 @@ class DbosEngine:
         from dbos import DBOS, SetWorkflowID
         from sqlalchemy.exc import DBAPIError
 
-        # The worker's name is in it, since records that were put back may count segments anew.
-        name = f"pipeline-{lease.pipeline_id}-{lease.segment}-{self._worker_id}"
+        # The worker's name is in it, since records that were put back may count leases anew.
+        name = f"pipeline-{lease.pipeline_id}-{lease.number}-{self._worker_id}"
         try:
             with SetWorkflowID(name):
-                workflow = await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.segment)
+                workflow = await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.number)
             if not begun.done():
                 begun.set_result(None)
             await workflow.get_result()

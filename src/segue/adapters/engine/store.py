@@ -1,4 +1,4 @@
-"""The connections of the motor: ours, for DBOS closes its own while its threads still use them."""
+"""The connections of the engine: ours, for DBOS closes its own while its threads still use them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from typing import Any
 import sqlalchemy as sa
 import structlog
 
-from segue.adapters.wal import use_wal
 from segue.domain.errors import StorageError
 
 log = structlog.get_logger()
 
-_SQLITE = ("PRAGMA busy_timeout=30000", "PRAGMA synchronous=NORMAL", "PRAGMA foreign_keys=ON")
 _POSTGRES = "idle_in_transaction_session_timeout"
 """What a connection must have: a process that vanished in a transaction lets go of its locks."""
 
 
-class Store:
-    """A pool of connections to the motor's database."""
+class EngineConnections:
+    """A pool of connections to the engine's database."""
 
     def __init__(self, url: str) -> None:
-        self.engine = _sqlite(url) if url.startswith("sqlite") else _postgres(url)
+        self.engine = _postgres(url)
         self._is_closed = False
         sa.event.listen(self.engine, "do_connect", _connect)
         sa.event.listen(self.engine, "checkout", self._check_out)
@@ -54,19 +52,6 @@ def _connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any
     except dialect.loaded_dbapi.OperationalError as error:
         reason = " ".join(str(error).split())
         raise StorageError(f"cannot open the engine's database: {reason}") from error
-
-
-def _sqlite(url: str) -> sa.Engine:
-    engine = sa.create_engine(url)
-    use_wal(str(engine.url.database))  # DBOS's default is not, and takes three times as long
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:
-        for setting in _SQLITE:
-            connection.execute(setting)
-        connection.isolation_level = "IMMEDIATE"
-
-    return engine
 
 
 def _postgres(url: str) -> sa.Engine:

@@ -16,12 +16,12 @@ enable `extensions.worktreeConfig`. The files of user and system are not read: t
 from __future__ import annotations
 
 import os
-import shutil
 import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
+
+from segue.adapters.git.private_folders import PrivateFolder
 
 _KEPT = frozenset(
     {
@@ -119,9 +119,9 @@ class PrivateCommonDir:
     """A common folder with our configuration in place of the repository's; removed with this object."""
 
     def __init__(self, common_dir: Path, configuration: Configuration) -> None:
-        folder = mkdtemp(prefix="segue-git-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        own = Path(folder, ".git")
+        folder = PrivateFolder()
+        weakref.finalize(self, folder.remove)
+        own = folder.path / ".git"
         own.mkdir()
         (own / "config").write_bytes(configuration.text)
         for name in _LINKED:

@@ -32,7 +32,7 @@ _GITLINK, _SYMLINK = "160000", "120000"
 
 
 @dataclass(slots=True)
-class _State:
+class _TreeState:
     """What is known of a tree while it is read."""
 
     paths: set[str] = field(default_factory=set)
@@ -161,9 +161,9 @@ def commit_before(folder: Path, moment: datetime) -> str | None:
     return repository.run(*asked).text.decode("ascii").strip() or None
 
 
-def _read_tree(repository: Repository, revision: str) -> _State:
+def _read_tree(repository: Repository, revision: str) -> _TreeState:
     output = repository.run("ls-tree", "-r", "-z", "--full-tree", revision)
-    state = _State(is_whole=not output.is_cut)
+    state = _TreeState(is_whole=not output.is_cut)
     for entry in output.fields():
         about, _, path = entry.partition("\t")
         mode, kind, blob = about.split(" ")
@@ -173,9 +173,9 @@ def _read_tree(repository: Repository, revision: str) -> _State:
     return state
 
 
-def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _State:
+def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _TreeState:
     """The files in the work tree; on the way, the copied index learns of all that is not ignored."""
-    state = _State()
+    state = _TreeState()
     for path in look_at_everything(repository, index):
         state.unseen[path] = "git is told to skip it (a sparse checkout)"
     repository.run("update-index", "-q", "--refresh", "--ignore-submodules", environment=index, may_fail=True)
@@ -214,7 +214,7 @@ def _add_to_index(repository: Repository, index: Mapping[str, str], names: Itera
         repository.run("update-index", "-z", "--index-info", stdin=lines, environment=index)
 
 
-def _note_ignored(repository: Repository, index: Mapping[str, str], state: _State) -> None:
+def _note_ignored(repository: Repository, index: Mapping[str, str], state: _TreeState) -> None:
     asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
     found = repository.run(*asked, environment=index, most_bytes=_IGNORED_BYTES)
     if found.is_cut:

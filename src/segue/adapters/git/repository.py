@@ -291,7 +291,7 @@ def _running(
         )
         timer = threading.Timer(seconds, _kill, [process])
         timer.start()
-        reading = _Reading()
+        reading = _OutputReading()
         try:
             assert process.stdout is not None
             yield reading.chunks(process.stdout)
@@ -311,7 +311,7 @@ def _running(
 
 
 @dataclass(slots=True)
-class _Reading:
+class _OutputReading:
     is_done: bool = False
 
     def chunks(self, stream: IO[bytes]) -> Iterator[bytes]:

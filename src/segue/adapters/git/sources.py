@@ -15,7 +15,7 @@ from pathlib import Path
 
 from segue.adapters.git.repository import Repository
 from segue.domain.errors import RepositoryError
-from segue.domain.evidence.sources import MOST_PLACES, Place
+from segue.domain.evidence.sources import MOST_PLACES, FileLine
 
 LARGEST_FILE = 4_000_000
 """Bytes of a file that is still read."""
@@ -60,9 +60,9 @@ class GitSources:
                 self._texts[before, path] = _decode(content)
         return {path: text for path in paths if (text := self._texts[before, path]) is not None}
 
-    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[Place, ...]]:
+    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[FileLine, ...]]:
         """Name -> where it is, in one pass over all files; ask `is_whole` afterwards."""
-        found: dict[str, list[Place]] = {name: [] for name in names}
+        found: dict[str, list[FileLine]] = {name: [] for name in names}
         wanted = {name.encode("utf-8", "surrogateescape"): found[name] for name in names if name}
         left = MOST_BYTES
         paths = sorted(self.old_ids if before else self.new_paths)
@@ -170,13 +170,13 @@ class _BatchReader:
         return b"".join(parts) if size <= LARGEST_FILE else None
 
 
-def _search(path: str, content: bytes, wanted: Mapping[bytes, list[Place]]) -> None:
+def _search(path: str, content: bytes, wanted: Mapping[bytes, list[FileLine]]) -> None:
     for name, places in wanted.items():
         at, line, counted = content.find(name), 1, 0
         while at >= 0 and len(places) < MOST_PLACES:
             line += content.count(b"\n", counted, at)
             counted = at
-            places.append(Place(path, line))
+            places.append(FileLine(path, line))
             end = content.find(b"\n", at + len(name))
             at = content.find(name, end) if end >= 0 else -1
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from segue.adapters.git.index import add_everything, own_index
 from segue.adapters.git.repository import Repository, open_repository
 from segue.adapters.git.worktrees import make_repository
-from segue.application.test_comparison import TestStates
+from segue.application.ports.checks import TestStates
 from segue.domain.errors import RepositoryError
 from segue.domain.evidence.weakened.paths import belongs_to_tests, is_mixed_file
 from segue.domain.evidence.weakened.runner_settings import restore_runner_settings, runner_part

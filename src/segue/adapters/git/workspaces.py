@@ -23,7 +23,7 @@ from segue.adapters.git.worktrees import (
     remove_worktree,
     taking_turns,
 )
-from segue.application.workspaces import MergePreview, StepCommit, WorkspaceRequest
+from segue.application.ports.workspace import MergePreview, StepCommit, WorkspaceRequest
 from segue.domain.errors import RepositoryError
 from segue.domain.evidence.model import Evidence
 from segue.domain.evidence.sources import Observed
@@ -54,9 +54,9 @@ class GitWorkspaces:
         """What `open` would give for this folder."""
         return await asyncio.to_thread(self._check, Path(working_dir), branch, choice)
 
-    async def open(self, wanted: WorkspaceRequest) -> Workspace:
+    async def open(self, request: WorkspaceRequest) -> Workspace:
         """Make the workspace of a pipeline, or find the one that was made before."""
-        return await asyncio.to_thread(self._open, wanted)
+        return await asyncio.to_thread(self._open, request)
 
     async def mark(self, workspace: Workspace) -> str | None:
         """A commit, on no branch, of the files as they are."""
@@ -126,18 +126,18 @@ class GitWorkspaces:
             notes=_notes(repository),
         )
 
-    def _open(self, wanted: WorkspaceRequest) -> Workspace:
-        folder = Path(wanted.working_dir)
-        if wanted.choice is WorkspaceChoice.INIT_GIT:
+    def _open(self, request: WorkspaceRequest) -> Workspace:
+        folder = Path(request.working_dir)
+        if request.choice is WorkspaceChoice.INIT_GIT:
             with taking_turns(folder, self._locks):
                 if not _has_commit(_repository_of(folder)):
                     make_repository(folder)
-        found = self._check(folder, None, wanted.choice)
+        found = self._check(folder, None, request.choice)
         repository = _repository_of(folder)
         if found.kind is WorkspaceKind.IN_PLACE or repository is None or found.base is None:
             return found
         with taking_turns(repository.top, self._locks):
-            place, branch = self._worktree(repository, wanted, found.base)
+            place, branch = self._worktree(repository, request, found.base)
         made = open_worktree(repository, place)
         return Workspace(
             kind=WorkspaceKind.WORKTREE,
@@ -148,23 +148,23 @@ class GitWorkspaces:
             notes=found.notes,
         )
 
-    def _worktree(self, repository: Repository, wanted: WorkspaceRequest, base: str) -> tuple[Path, str]:
+    def _worktree(self, repository: Repository, request: WorkspaceRequest, base: str) -> tuple[Path, str]:
         """The worktree that was made for this pipeline before a crash, or a new one.
 
         Another one in its place, of a database that is gone, may hold somebody's work: it is left alone.
         """
-        name = branch_name(wanted.pipeline_id, wanted.title)
-        place, number = self._root / str(wanted.pipeline_id), 1
+        name = branch_name(request.pipeline_id, request.title)
+        place, number = self._root / str(request.pipeline_id), 1
         while not is_free(repository, place):
             made = find_worktree(repository, place)
-            if made is not None and (branch := _fresh_branch(repository, made, wanted.branch, name)):
+            if made is not None and (branch := _fresh_branch(repository, made, request.branch, name)):
                 return place, branch
             number += 1
-            place = self._root / f"{wanted.pipeline_id}-{number}"
+            place = self._root / f"{request.pipeline_id}-{number}"
         remove_worktree(repository, place)
-        if wanted.branch is not None:
-            check_branch(repository, wanted.branch)
-        branch = wanted.branch or free_branch(repository, name, base)
+        if request.branch is not None:
+            check_branch(repository, request.branch)
+        branch = request.branch or free_branch(repository, name, base)
         add_worktree(repository, place, branch, base)
         return place, branch
 
@@ -271,14 +271,14 @@ def _folder_in(place: Path, below: str) -> Path:
     return folder
 
 
-def _fresh_branch(repository: Repository, made: Repository, wanted: str | None, own: str) -> str | None:
+def _fresh_branch(repository: Repository, made: Repository, named: str | None, own: str) -> str | None:
     """The branch of a worktree in which nobody has worked yet, if it is this pipeline's."""
     head, name = head_of(made), made.run("symbolic-ref", "--quiet", "HEAD", may_fail=True).text
     branch = os.fsdecode(name).strip().removeprefix("refs/heads/")
     if head is None or mark_state(made) != head:
         return None
-    if wanted is not None:
-        return branch if branch == wanted else None
+    if named is not None:
+        return branch if branch == named else None
     has_commits = repository.run("rev-list", "--max-count=1", head, "^HEAD").text.strip()
     is_own = branch.startswith((own, own.replace("/", "-", 1)))
     return branch if is_own and not has_commits else None

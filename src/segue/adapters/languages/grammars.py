@@ -11,7 +11,7 @@ from importlib import import_module
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
-from segue.adapters.languages.rules import RULES, Rules, Said, receiver_of, text_of
+from segue.adapters.languages.rules import RULES, DefinedName, Rules, receiver_of, text_of
 from segue.domain.evidence.languages import LARGEST_SOURCE, Definition, Language
 from segue.domain.evidence.model import DefinitionKind, LineRange
 
@@ -30,7 +30,7 @@ def load_grammar(name: str) -> Language | None:
     package, function = _PACKAGES.get(name, (f"tree_sitter_{name}", "language"))
     try:
         grammar = Grammar(getattr(import_module(package), function)())
-        reader = _Reader(grammar, RULES[name])
+        reader = _GrammarReader(grammar, RULES[name])
     except (ImportError, AttributeError, ValueError):
         return None
     return Language(read=reader.read, code=code_of)
@@ -60,7 +60,7 @@ class _TooDeep(Exception):
     """Nobody writes this: the work would grow with the square of the depth."""
 
 
-class _Reader:
+class _GrammarReader:
     def __init__(self, grammar: Grammar, rules: Rules) -> None:
         self._grammar = grammar
         self._rules = rules
@@ -111,7 +111,7 @@ class _Reader:
                     raise _TooDeep
                 outer.append((node, scope(node) if scope is not None else None))
 
-    def _said(self, node: Node) -> Iterator[Said]:
+    def _said(self, node: Node) -> Iterator[DefinedName]:
         read = self._rules.nodes.get(node.type)
         return iter(()) if read is None else read(node)
 

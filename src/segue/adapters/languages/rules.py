@@ -12,7 +12,7 @@ from tree_sitter import Node
 from segue.domain.evidence.model import DefinitionKind
 
 
-class Said(NamedTuple):
+class DefinedName(NamedTuple):
     """What a node defines."""
 
     kind: DefinitionKind
@@ -23,7 +23,7 @@ class Said(NamedTuple):
 class Rules:
     """How the nodes of a grammar are read."""
 
-    nodes: Mapping[str, Callable[[Node], Iterator[Said]]]
+    nodes: Mapping[str, Callable[[Node], Iterator[DefinedName]]]
     """Type of a node -> what it defines."""
     scopes: Mapping[str, Callable[[Node], str | None]]
     """Type of a node -> the name that what is inside gets in front; none for no name."""
@@ -55,10 +55,10 @@ def name_of(node: Node, field: str = "name") -> str:
     return text_of(node.child_by_field_name(field))
 
 
-def _named(kind: DefinitionKind) -> Callable[[Node], Iterator[Said]]:
-    def read(node: Node) -> Iterator[Said]:
+def _named(kind: DefinitionKind) -> Callable[[Node], Iterator[DefinedName]]:
+    def read(node: Node) -> Iterator[DefinedName]:
         if name := name_of(node):
-            yield Said(kind, name)
+            yield DefinedName(kind, name)
 
     return read
 
@@ -67,7 +67,7 @@ def _parent(node: Node) -> str:
     return node.parent.type if node.parent is not None else ""
 
 
-def _variable(node: Node) -> Iterator[Said]:
+def _variable(node: Node) -> Iterator[DefinedName]:
     """`const total = (xs) => ...` is a function, `const LIMIT = 3` a constant."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or name.type not in ("identifier", "property_identifier", "private_property_identifier"):
@@ -77,28 +77,30 @@ def _variable(node: Node) -> Iterator[Said]:
         kind = _METHOD if "field" in node.type else _FUNCTION
     elif value is not None and value.type == "class":
         kind = _CLASS
-    yield Said(kind, text_of(name))
+    yield DefinedName(kind, text_of(name))
 
 
-def _field(node: Node) -> Iterator[Said]:
+def _field(node: Node) -> Iterator[DefinedName]:
     name = node.child_by_field_name("name") or node.child_by_field_name("property")
     value = node.child_by_field_name("value")
     if name is not None:
-        yield Said(_METHOD if value is not None and value.type in _MAKERS else _CONSTANT, text_of(name))
+        yield DefinedName(
+            _METHOD if value is not None and value.type in _MAKERS else _CONSTANT, text_of(name)
+        )
 
 
-def _pair(node: Node) -> Iterator[Said]:
+def _pair(node: Node) -> Iterator[DefinedName]:
     """A function in an object: `{ get: () => ... }`."""
     value = node.child_by_field_name("value")
     if value is not None and value.type in _MAKERS:
-        yield Said(_METHOD, name_of(node, "key").strip("\"'"))
+        yield DefinedName(_METHOD, name_of(node, "key").strip("\"'"))
 
 
-def _assignment(node: Node) -> Iterator[Said]:
+def _assignment(node: Node) -> Iterator[DefinedName]:
     """`exports.total = function ...`."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is not None and right is not None and right.type in _MAKERS and left.type == "member_expression":
-        yield Said(_FUNCTION, name_of(left, "property"))
+        yield DefinedName(_FUNCTION, name_of(left, "property"))
 
 
 def _title(node: Node, pattern: re.Pattern[str]) -> str | None:
@@ -115,9 +117,9 @@ def _title(node: Node, pattern: re.Pattern[str]) -> str | None:
     return text_of(first)[1:-1]
 
 
-def _call(node: Node) -> Iterator[Said]:
+def _call(node: Node) -> Iterator[DefinedName]:
     if title := _title(node, _TEST_CALL):
-        yield Said(_TEST, title)
+        yield DefinedName(_TEST, title)
 
 
 _JAVASCRIPT = Rules(
@@ -154,16 +156,16 @@ _JAVASCRIPT = Rules(
 )
 
 
-def _go_function(node: Node) -> Iterator[Said]:
+def _go_function(node: Node) -> Iterator[DefinedName]:
     name = name_of(node)
     takes = name_of(node, "parameters")
     is_test = (_GO_TEST.match(name) and "testing." in takes) or (name.startswith("Example") and takes == "()")
-    yield Said(_TEST if is_test else _FUNCTION, name)
+    yield DefinedName(_TEST if is_test else _FUNCTION, name)
 
 
-def _go_names(node: Node) -> Iterator[Said]:
+def _go_names(node: Node) -> Iterator[DefinedName]:
     for each in node.children_by_field_name("name"):
-        yield Said(_CONSTANT, text_of(each))
+        yield DefinedName(_CONSTANT, text_of(each))
 
 
 def _go_receiver(node: Node) -> str | None:
@@ -186,16 +188,16 @@ _GO = Rules(
 )
 
 
-def _rust_function(node: Node) -> Iterator[Said]:
+def _rust_function(node: Node) -> Iterator[DefinedName]:
     before = node.prev_named_sibling
     while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
         if _RUST_TEST.match(text_of(before)):
-            yield Said(_TEST, name_of(node))
+            yield DefinedName(_TEST, name_of(node))
             return
         before = before.prev_named_sibling
     outer = node.parent.parent if node.parent is not None else None
     is_method = outer is not None and outer.type in ("impl_item", "trait_item")
-    yield Said(_METHOD if is_method else _FUNCTION, name_of(node))
+    yield DefinedName(_METHOD if is_method else _FUNCTION, name_of(node))
 
 
 _RUST = Rules(
@@ -217,15 +219,15 @@ _RUST = Rules(
 )
 
 
-def _java_method(node: Node) -> Iterator[Said]:
+def _java_method(node: Node) -> Iterator[DefinedName]:
     first = node.named_child(0)
     marks = text_of(first) if first is not None and first.type == "modifiers" else ""
-    yield Said(_TEST if _JAVA_TEST.search(marks) else _METHOD, name_of(node))
+    yield DefinedName(_TEST if _JAVA_TEST.search(marks) else _METHOD, name_of(node))
 
 
-def _java_fields(node: Node) -> Iterator[Said]:
+def _java_fields(node: Node) -> Iterator[DefinedName]:
     for each in node.children_by_field_name("declarator"):
-        yield Said(_CONSTANT, name_of(each))
+        yield DefinedName(_CONSTANT, name_of(each))
 
 
 _JAVA_TYPES = ("interface_declaration", "enum_declaration", "annotation_type_declaration")

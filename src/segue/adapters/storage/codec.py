@@ -1,15 +1,19 @@
-"""Rows of the drivers to values: times, booleans, enums and JSON, by the types of a value's fields."""
+"""Rows to values and back: times, booleans, enums and JSON, by the types of a value's fields."""
 
 from __future__ import annotations
 
 import json
 import types
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from segue.domain.briefing.model import LeftOut
+from segue.domain.catalog import AgentProfile, Plan
+from segue.domain.handoff_record import HandoffRecord
+from segue.domain.tokens import TokenRole
 from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace, WorkspaceKind
 
@@ -23,10 +27,20 @@ def decode(kind: type[T], row: Row, /, **given: Any) -> T:
     """A value of `kind` from a row; what the row does not hold is given."""
     values = {
         name: value if (value := row[column]) is None or read is None else read(value)
-        for name, column, read in _plan(kind)
+        for name, column, read, _ in _plan(kind)
         if name not in given
     }
     return kind(**values, **given)
+
+
+def encode(value: object, *, without: Collection[str] = ()) -> dict[str, Any]:
+    """Column -> what the driver is given, for each field of a value."""
+    row = {}
+    for name, column, _, write in _plan(type(value)):
+        if name not in without:
+            found = getattr(value, name)
+            row[column] = found if found is None or write is None else write(found)
+    return row
 
 
 def columns(kind: type[Any], table: str, *, without: Collection[str] = ()) -> str:
@@ -34,7 +48,12 @@ def columns(kind: type[Any], table: str, *, without: Collection[str] = ()) -> st
 
     A statement that asks for all columns fails after another process has added one.
     """
-    return ", ".join(f"{table}.{column}" for name, column, _ in _plan(kind) if name not in without)
+    return ", ".join(f"{table}.{column}" for name, column, _, _ in _plan(kind) if name not in without)
+
+
+def column_of(kind: type[Any], field: str) -> str:
+    """The column of a field; what is no field is a column that the value does not hold."""
+    return next((column for name, column, _, _ in _plan(kind) if name == field), field)
 
 
 def where(*conditions: tuple[str, str, object]) -> tuple[str, dict[str, object]]:
@@ -54,30 +73,62 @@ def read_time(stored: datetime | str) -> datetime:
     return stored.astimezone(UTC)
 
 
-def read_workspace(text: str | None) -> Workspace | None:
+def write_time(moment: datetime) -> str:
+    """As SQLite keeps it: comparable as text."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def read_workspace(text: str) -> Workspace:
     """Where agents work."""
-    if text is None:
-        return None
     values = json.loads(text)
     return Workspace(**{**values, "kind": WorkspaceKind(values["kind"]), "notes": tuple(values["notes"])})
 
 
-def read_usage(text: str | None) -> Usage | None:
+def read_usage(text: str) -> Usage:
     """What a session has used."""
-    return None if text is None else Usage(**json.loads(text))
+    return Usage(**json.loads(text))
 
 
-_DOCUMENTS: Mapping[type[Any], Callable[[str], Any]] = {
-    Workspace: read_workspace,
-    Usage: read_usage,
-    dict: json.loads,
-    Mapping: json.loads,
+def read_left_out(text: str) -> tuple[LeftOut, ...]:
+    """What a briefing did not say."""
+    return tuple(LeftOut(**each) for each in json.loads(text))
+
+
+def _write_usage(usage: Usage) -> str:
+    return json.dumps({name: value for name, value in asdict(usage).items() if value})
+
+
+def _write_left_out(left_out: tuple[LeftOut, ...]) -> str | None:
+    return json.dumps([asdict(each) for each in left_out]) if left_out else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """How values of a type are kept in one column."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str | None]
+    suffix: str = "_json"
+    """What the column's name has beyond that of the field."""
+
+
+_STORED: Mapping[Any, _Stored] = {
+    Workspace: _Stored(read_workspace, lambda value: json.dumps(asdict(value))),
+    Usage: _Stored(read_usage, _write_usage),
+    Plan: _Stored(Plan.model_validate_json, lambda value: str(value.model_dump_json(exclude_defaults=True))),
+    AgentProfile: _Stored(AgentProfile.model_validate_json, lambda value: str(value.model_dump_json())),
+    tuple[LeftOut, ...]: _Stored(read_left_out, _write_left_out),
+    tuple[TokenRole, ...]: _Stored(lambda text: tuple(map(TokenRole, text.split())), " ".join, suffix=""),
+    dict: _Stored(json.loads, json.dumps),
+    Mapping: _Stored(json.loads, lambda value: json.dumps(dict(value))),
 }
-"""Types that are kept as JSON, in a column whose name says so."""
+"""Types that take more than a cell of their own kind."""
 
+_RENAMED: Mapping[tuple[type[Any], str], str] = {(HandoffRecord, "session_id"): "agent_id"}
+"""A handoff points to its session under the name that the tables of old have."""
 
-_FieldPlan = tuple[str, str, Callable[[Any], Any] | None]
-"""Field, column, and how the column is read; none if it is as it comes."""
+_FieldPlan = tuple[str, str, Callable[[Any], Any] | None, Callable[[Any], Any] | None]
+"""Field, column, and how the column is read and written; none if it is as it comes."""
 
 _plans: dict[type[Any], tuple[_FieldPlan, ...]] = {}
 
@@ -85,23 +136,25 @@ _plans: dict[type[Any], tuple[_FieldPlan, ...]] = {}
 def _plan(kind: type[Any]) -> tuple[_FieldPlan, ...]:
     if kind not in _plans:
         hints = get_type_hints(kind)
-        _plans[kind] = tuple(_field_plan(field.name, hints[field.name]) for field in fields(kind))
+        _plans[kind] = tuple(_field_plan(kind, field.name, hints[field.name]) for field in fields(kind))
     return _plans[kind]
 
 
-def _field_plan(name: str, hint: Any) -> _FieldPlan:
-    stored = _plain_type(hint)
-    if stored in _DOCUMENTS:
-        return name, f"{name}_json", _DOCUMENTS[stored]
-    if stored is datetime:
-        return name, name, read_time
-    if isinstance(stored, type) and (stored is bool or issubclass(stored, Enum)):
-        return name, name, stored
-    return name, name, None
+def _field_plan(kind: type[Any], name: str, hint: Any) -> _FieldPlan:
+    hint = _without_none(hint)
+    plain = get_origin(hint) or hint
+    stored = _STORED.get(hint) or _STORED.get(plain)
+    if stored is not None:
+        return name, f"{name}{stored.suffix}", stored.read, stored.write
+    column = _RENAMED.get((kind, name), name)
+    if plain is datetime:
+        return name, column, read_time, None
+    if isinstance(plain, type) and issubclass(plain, Enum):
+        return name, column, plain, str
+    return name, column, bool if plain is bool else None, None
 
 
-def _plain_type(hint: Any) -> Any:
-    """The type without its `None` and its parameters."""
+def _without_none(hint: Any) -> Any:
     if isinstance(hint, types.UnionType):
         (hint,) = (each for each in get_args(hint) if each is not types.NoneType)
-    return get_origin(hint) or hint
+    return hint

@@ -1,77 +1,98 @@
-"""Opens the database, brings it to the newest schema, and hands out transactions and views."""
+"""Opens the database, brings it to the newest schema, and runs transactions and reads on it."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from segue.adapters.storage import sqlite
 from segue.adapters.storage.address import Address, parse_address
 from segue.adapters.storage.migrations import HEAD
+from segue.adapters.storage.queries import SqlReads, SqlRows
 from segue.adapters.storage.reader import THREADS, Reader
 from segue.adapters.storage.views import SqlViews
+from segue.adapters.storage.writer import Writer
 
-if TYPE_CHECKING:
-    from segue.adapters.storage.unit_of_work import SqlUnitOfWork
-    from segue.adapters.storage.writer import Writer
+T = TypeVar("T")
 
 
-class SqlDatabase:
+class SqlStore:
     """The records of Segue. Writers of this process take turns; readers never wait for them."""
 
-    def __init__(self, address: Address, *, readers: int) -> None:
-        self._address = address
-        self.reader = _open_reader(address, readers)
-        self.views = SqlViews(self.reader)
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.views = SqlViews(reader)
         self.on_commit: Sequence[Callable[[], None]] = ()
         """Called after every commit of this process, so that readers can look again."""
 
-    @cached_property
-    def writer(self) -> Writer:
-        """What writes, loaded when something is first written: who only reads does without it."""
-        from segue.adapters.storage.writer import Writer
+    async def write(self, act: Callable[[SqlRows], T]) -> T:
+        """One transaction: committed if `act` returns, undone if it raises."""
+        try:
+            result = await self.writer.run(act)
+        except asyncio.CancelledError:
+            self._tell()  # it may have been committed before
+            raise
+        self._tell()
+        return result
 
-        return Writer(self._address)
+    def _tell(self) -> None:
+        for tell in self.on_commit:
+            tell()
 
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[SqlUnitOfWork]:
-        """One write transaction; leaving it without `commit` undoes everything."""
-        async with self.writer.begin(self.on_commit) as work:
-            yield work
+    async def read(self, act: Callable[[SqlReads], T]) -> T:
+        """What `act` finds in one state of the records."""
+        return await self.reader.run(lambda rows: act(SqlReads(rows)))
 
     async def close(self) -> None:
         """Close every connection."""
         await self.reader.close()
-        if "writer" in vars(self):
-            await self.writer.close()
+        await self.writer.close()
 
 
-async def open_database(url: str, *, readers: int = THREADS) -> SqlDatabase:
+async def open_database(url: str, *, readers: int = THREADS, user: str = "unknown") -> SqlStore:
     """Open the database at `url`, made and migrated if need be; `StorageError` says why not.
 
-    `readers` is how many reads run at once; the others wait in line.
+    `readers` is how many reads run at once; the others wait in line. `user` is whose process this is: the
+    audit trail names them where somebody else is not known to have done something.
     """
     address = parse_address(url)
-    if await asyncio.to_thread(_read_revision, address) != HEAD:
-        from segue.adapters.storage.writer import migrate
+    present = await asyncio.to_thread(_read_revision, address)
+    if present != HEAD:
+        from segue.adapters.storage.migrating import migrate
 
-        await migrate(address)
-    return SqlDatabase(address, readers=readers)
-
-
-def _open_reader(address: Address, threads: int) -> Reader:
+        await asyncio.to_thread(migrate, address, present)
     if not address.is_postgres:
-        connect = partial(sqlite.SqliteConnection, address.target)
-        return Reader(address, connect, errors=sqlite.ERRORS, threads=threads)
+        return SqlStore(
+            Reader(
+                address,
+                partial(sqlite.SqliteConnection, address.target),
+                errors=sqlite.ERRORS,
+                threads=readers,
+            ),
+            Writer(address, partial(sqlite.SqliteWriter, address.target), errors=sqlite.ERRORS, user=user),
+        )
     from segue.adapters.storage import postgres
 
-    given_up = threading.Event()
-    dial = partial(postgres.PostgresConnection, address.target, given_up)
-    return Reader(address, dial, errors=postgres.ERRORS, threads=threads, given_up=given_up)
+    given_up, errors = threading.Event(), postgres.ERRORS
+    return SqlStore(
+        Reader(
+            address,
+            partial(postgres.PostgresConnection, address.target, given_up),
+            errors=errors,
+            threads=readers,
+            given_up=given_up,
+        ),
+        Writer(
+            address,
+            partial(postgres.PostgresWriter, address.target, threading.Event()),
+            errors=errors,
+            user=user,
+        ),
+    )
 
 
 def _read_revision(address: Address) -> str | None:

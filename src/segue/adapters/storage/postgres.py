@@ -1,22 +1,23 @@
-"""PostgreSQL: no wait for a server that has fallen silent lasts forever; connections for reads."""
+"""PostgreSQL: connections for reads and one that writes; no wait for a silent server lasts forever."""
 
 from __future__ import annotations
 
 import re
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 
 from segue.adapters.storage.address import Address
 from segue.adapters.storage.codec import Row
 from segue.adapters.storage.failures import explain_opening
-from segue.domain.errors import StorageError
+from segue.domain.errors import AlreadyThere, StorageError
 
 T = TypeVar("T")
 
@@ -70,6 +71,9 @@ class PostgresConnection:
         self._connection.autocommit = True
         self._connection.execute(f"SET statement_timeout = '{_STATEMENT_SECONDS}s'")
         self._connection.autocommit = False
+        self._prepare()
+
+    def _prepare(self) -> None:
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._connection.read_only = True
 
@@ -92,6 +96,43 @@ class PostgresConnection:
     def close(self) -> None:
         """Hang up."""
         self._connection.close()
+
+
+class PostgresWriter(PostgresConnection):
+    """The connection that writes; other processes write at the same time."""
+
+    is_shared = True
+
+    def _prepare(self) -> None:
+        """It sees what others have committed when each statement begins."""
+
+    def commit(self) -> None:
+        """Make it last."""
+        self._connection.commit()
+
+    def rollback(self) -> None:
+        """Undo it; an error if the connection is lost, which undoes it as well."""
+        self._connection.rollback()
+
+    def run(self, sql: str, /, **given: Any) -> int:
+        """Carry out a statement; gives how many rows it changed."""
+        return self._connection.execute(_with_psycopg_names(sql), given).rowcount
+
+    def run_many(self, sql: str, rows: Sequence[Mapping[str, Any]], /) -> None:
+        """Carry out a statement for each row."""
+        self._connection.cursor().executemany(_with_psycopg_names(sql), rows)
+
+    def insert(self, sql: str, /, **given: Any) -> int:
+        """Carry out an INSERT; gives the new id."""
+        try:
+            found = self._connection.execute(f"{_with_psycopg_names(sql)} RETURNING id", given).fetchone()
+        except errors.UniqueViolation as error:
+            raise AlreadyThere(str(error).splitlines()[0]) from error
+        return int(found["id"]) if found is not None else 0
+
+    def is_conflict(self, error: Exception) -> bool:
+        """True if another transaction was in the way."""
+        return isinstance(error, (errors.DeadlockDetected, errors.SerializationFailure))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from segue.adapters.storage.codec import columns, decode, where
 from segue.adapters.storage.reader import Rows
-from segue.application.session_views import (
+from segue.application.views import (
     Lineage,
     MessageView,
     SessionDetail,
@@ -71,10 +71,13 @@ def _lineage(rows: Rows, session_id: int) -> Lineage:
 _SESSIONS = f"""
 SELECT {columns(SessionView, "a", without=("working_dir", "pipeline_id", "messages"))},
     coalesce(a.working_dir, '') AS working_dir, s.pipeline_id,
-    (SELECT count(*) + count(m.reply) FROM messages m WHERE m.agent_id = a.id) AS messages
+    (SELECT count(*) + count(m.reply) FROM messages m WHERE m.session_id = a.id) AS messages
 FROM agents a LEFT JOIN steps s ON s.id = a.step_id
 """
-_MESSAGES = f"SELECT {columns(MessageView, 'm')} FROM messages m WHERE m.agent_id = :session_id ORDER BY m.id"
+_MESSAGES = f"""
+SELECT {columns(MessageView, "m", without=("message_id",))}, m.key AS message_id
+FROM messages m WHERE m.session_id = :session_id ORDER BY m.id
+"""
 _HANDOFFS = f"""
 SELECT {columns(SessionHandoffView, "h")} FROM handoffs h WHERE h.agent_id = :session_id ORDER BY h.id
 """

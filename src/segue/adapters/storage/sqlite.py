@@ -1,18 +1,23 @@
-"""SQLite: the revision of a file, and connections for reads, whose transactions see one state."""
+"""SQLite: the revision of a file, a connection that writes, and connections for reads that see one state."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from datetime import datetime
 from typing import Any
 
 from segue.adapters.storage.address import Address
-from segue.adapters.storage.codec import Row
+from segue.adapters.storage.codec import Row, write_time
 from segue.adapters.storage.failures import explain_opening
-from segue.adapters.wal import use_wal
-from segue.domain.errors import StorageError
+from segue.adapters.storage.wal import use_wal
+from segue.domain.errors import AlreadyThere, StorageError
 
-_PRAGMAS = ("busy_timeout=30000", "query_only=ON")
+_READING = ("busy_timeout=30000", "query_only=ON")
+_WRITING = ("busy_timeout=30000", "synchronous=FULL", "foreign_keys=ON")
+_STATEMENTS = 512
+"""How many of them a connection keeps prepared."""
 
 
 ERRORS = (sqlite3.OperationalError, sqlite3.InterfaceError)
@@ -39,10 +44,14 @@ def read_revision(address: Address) -> str | None:
 class SqliteConnection:
     """A connection for reads, used by one thread at a time."""
 
+    pragmas: tuple[str, ...] = _READING
+
     def __init__(self, path: str) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
+        )
         try:
-            for pragma in _PRAGMAS:
+            for pragma in self.pragmas:
                 self._connection.execute(f"PRAGMA {pragma}")
         except BaseException:
             self._connection.close()
@@ -59,7 +68,7 @@ class SqliteConnection:
 
     def all(self, sql: str, /, **given: Any) -> list[Row]:
         """The rows that a statement gives; `:name` in it stands for what is given."""
-        cursor = self._connection.execute(sql, given)
+        cursor = self._connection.execute(sql, _bound(given))
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -70,3 +79,50 @@ class SqliteConnection:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+
+class SqliteWriter(SqliteConnection):
+    """The connection that writes; other processes wait for their turn."""
+
+    pragmas = _WRITING
+    is_shared = False
+
+    def begin(self) -> None:
+        """A transaction that will write takes its lock at once: a later upgrade could fail half-way."""
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Make it last."""
+        self._connection.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo it."""
+        self.end()
+
+    def run(self, sql: str, /, **given: Any) -> int:
+        """Carry out a statement; gives how many rows it changed."""
+        return self._connection.execute(sql, _bound(given)).rowcount
+
+    def run_many(self, sql: str, rows: Sequence[Mapping[str, Any]], /) -> None:
+        """Carry out a statement for each row."""
+        self._connection.executemany(sql, [_bound(row) for row in rows])
+
+    def insert(self, sql: str, /, **given: Any) -> int:
+        """Carry out an INSERT; gives the new id."""
+        try:
+            # Not RETURNING: a statement that is still open would hold up the COMMIT.
+            return self._connection.execute(sql, _bound(given)).lastrowid or 0
+        except sqlite3.IntegrityError as error:
+            if error.sqlite_errorname == "SQLITE_CONSTRAINT_UNIQUE":
+                raise AlreadyThere(str(error)) from error
+            raise
+
+    def is_conflict(self, error: Exception) -> bool:  # noqa: ARG002
+        """Writers wait for each other, so none is ever in the way."""
+        return False
+
+
+def _bound(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: write_time(value) if isinstance(value, datetime) else value for name, value in given.items()
+    }

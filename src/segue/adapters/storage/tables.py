@@ -9,7 +9,7 @@ from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, Me
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
-from segue.domain.sessions import MessageStatus, Reason, Role
+from segue.domain.session import HandoffReason, MessageKind, MessageStatus, SubmissionKind
 from segue.domain.tokens import TokenKind
 
 
@@ -85,7 +85,7 @@ class PipelineRow(Base):
     reason: Mapped[str | None]
     abort_reason: Mapped[str | None]
     worker_id: Mapped[str | None] = mapped_column(ForeignKey("workers.id", ondelete="SET NULL"))
-    segment: Mapped[int] = mapped_column(server_default="0")
+    lease_number: Mapped[int] = mapped_column(server_default="0")
     idempotency_key: Mapped[str | None] = mapped_column(String(255), unique=True)
     workspace_json: Mapped[str | None]
     workspace_choice: Mapped[str] = mapped_column(String(32), server_default="auto")
@@ -118,14 +118,15 @@ class StepRow(Base):
 
 
 class AgentRow(Base):
-    """One session of an agent profile on a back end."""
+    """A session with an agent; everywhere else it is called a session."""
 
     __tablename__ = "agents"
-    __table_args__ = ({"sqlite_autoincrement": True},)
+    __table_args__ = (Index("uq_agents_token", "token", unique=True), {"sqlite_autoincrement": True})
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
     backend: Mapped[str]
     key: Mapped[str] = mapped_column(String(64), unique=True)
+    token: Mapped[str | None] = mapped_column(String(64))
     session_ref: Mapped[str | None]
     parent_id: Mapped[int | None] = mapped_column(ForeignKey("agents.id", ondelete="SET NULL"), index=True)
     step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
@@ -136,6 +137,7 @@ class AgentRow(Base):
     model: Mapped[str | None]
     working_dir: Mapped[str | None]
     profile_json: Mapped[str | None]
+    timeout: Mapped[float | None]
     base_mark: Mapped[str | None] = mapped_column(String(64))
     handoffs: Mapped[list[HandoffRow]] = relationship(
         back_populates="agent",
@@ -161,42 +163,16 @@ class AttemptRow(Base):
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
-    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"), index=True)
+    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"), index=True)
     number: Mapped[int]
     status: Mapped[str] = mapped_column(String(32))
-    briefing: Mapped[str]
     carry_over: Mapped[str] = mapped_column(server_default="")
-    message_id: Mapped[str] = mapped_column(String(64))
-    token: Mapped[str | None] = mapped_column(String(64), unique=True)
-    submitted_json: Mapped[str | None]
-    blockers_json: Mapped[str | None]
-    briefing_sha256: Mapped[str | None] = mapped_column(String(64))
-    reply: Mapped[str | None]
+    left_out_json: Mapped[str | None]
+    over_budget: Mapped[int] = mapped_column(server_default="0")
     error: Mapped[str | None]
     handover_reason: Mapped[str | None] = mapped_column(String(32))
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
-    agent: Mapped[AgentRow] = relationship(lazy="joined")
-
-
-class RepairRow(Base):
-    """A turn in which an agent is asked to mend its handoff."""
-
-    __tablename__ = "repairs"
-    __table_args__ = (
-        Index("uq_repairs_attempt_id_number", "attempt_id", "number", unique=True),
-        {"sqlite_autoincrement": True},
-    )
-    id: Mapped[int] = mapped_column(primary_key=True)
-    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id", ondelete="CASCADE"))
-    number: Mapped[int]
-    message_id: Mapped[str] = mapped_column(String(64))
-    text: Mapped[str]
-    rejected_json: Mapped[str | None]
-    ledger_json: Mapped[str | None]
-    status: Mapped[str] = mapped_column(String(32))
-    reply: Mapped[str | None]
-    created_at: Mapped[datetime]
 
 
 class HandoffRow(Base):
@@ -204,12 +180,13 @@ class HandoffRow(Base):
 
     __tablename__ = "handoffs"
     __table_args__ = (
-        CheckConstraint(_one_of("reason", Reason), name="known_reason"),
+        CheckConstraint(_one_of("reason", HandoffReason), name="known_reason"),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"), index=True)
     step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    message_id: Mapped[int | None]
     reason: Mapped[str] = mapped_column(String(32))
     content_md: Mapped[str] = mapped_column(server_default="")
     metadata_json: Mapped[str | None]
@@ -217,6 +194,7 @@ class HandoffRow(Base):
     injection_prompt: Mapped[str | None]
     ledger_json: Mapped[str | None]
     evidence_json: Mapped[str | None]
+    reading_json: Mapped[str | None]
     is_synthetic: Mapped[bool] = mapped_column(server_default=false())
     stalled: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
@@ -224,25 +202,47 @@ class HandoffRow(Base):
 
 
 class MessageRow(Base):
-    """What was said in a session outside of a pipeline, with its reply."""
+    """What was said to an agent, with its reply."""
 
     __tablename__ = "messages"
     __table_args__ = (
-        CheckConstraint(_one_of("role", Role), name="known_role"),
+        CheckConstraint(_one_of("kind", MessageKind), name="known_kind"),
         CheckConstraint(_one_of("status", MessageStatus), name="known_status"),
-        Index("uq_messages_agent_id_message_id", "agent_id", "message_id", unique=True),
+        Index("uq_messages_session_id_key", "session_id", "key", unique=True),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
-    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
-    role: Mapped[str] = mapped_column(String(32))
-    message_id: Mapped[str] = mapped_column(String(64))
+    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(32))
+    key: Mapped[str] = mapped_column(String(64))
+    wire_id: Mapped[str] = mapped_column(String(64))
     text: Mapped[str]
+    sha256: Mapped[str | None] = mapped_column(String(64))
     status: Mapped[str] = mapped_column(String(32))
     reply: Mapped[str | None]
     error: Mapped[str | None]
-    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    ledger_json: Mapped[str | None]
+    usage_json: Mapped[str | None]
+    created_at: Mapped[datetime]
+    sent_at: Mapped[datetime | None]
     replied_at: Mapped[datetime | None]
+
+
+class SubmissionRow(Base):
+    """What an agent gave through a tool."""
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        CheckConstraint(_one_of("kind", SubmissionKind), name="known_kind"),
+        {"sqlite_autoincrement": True},
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"), index=True)
+    message_id: Mapped[int] = mapped_column(ForeignKey("messages.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(32))
+    is_accepted: Mapped[bool]
+    record_json: Mapped[str]
+    created_at: Mapped[datetime]
 
 
 class ApprovalRow(Base):
@@ -250,13 +250,15 @@ class ApprovalRow(Base):
 
     __tablename__ = "approvals"
     __table_args__ = (
-        Index("uq_approvals_attempt_id_request_ref", "attempt_id", "request_ref", unique=True),
+        Index("uq_approvals_session_id_request_ref", "session_id", "request_ref", unique=True),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
-    pipeline_id: Mapped[int] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"), index=True)
-    step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
-    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id", ondelete="CASCADE"))
+    pipeline_id: Mapped[int | None] = mapped_column(
+        ForeignKey("pipelines.id", ondelete="CASCADE"), index=True
+    )
+    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
     request_ref: Mapped[str]
     title: Mapped[str]
     status: Mapped[str] = mapped_column(String(32))
@@ -295,7 +297,7 @@ class LinkCodeRow(Base):
 
 
 class AuditEventRow(Base):
-    """One thing that happened. Its id is the order of things."""
+    """One thing that happened. Its id is the order of things. It outlives its pipeline."""
 
     __tablename__ = "audit_events"
     __table_args__ = (
@@ -303,11 +305,23 @@ class AuditEventRow(Base):
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
-    pipeline_id: Mapped[int | None] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"))
-    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
+    pipeline_id: Mapped[int | None]
+    step_id: Mapped[int | None]
     event_type: Mapped[str] = mapped_column(String(100))
     payload_json: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    who: Mapped[str | None]
+    seq: Mapped[int]
+    hash: Mapped[str] = mapped_column(String(64))
+
+
+class AuditHeadRow(Base):
+    """The newest entry of a chain: of a pipeline by its id, or 0 for what happened outside of pipelines."""
+
+    __tablename__ = "audit_heads"
+    chain: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    seq: Mapped[int]
+    head: Mapped[str] = mapped_column(String(64))
 
 
 class ActivityRow(Base):
@@ -316,12 +330,13 @@ class ActivityRow(Base):
     __tablename__ = "activity"
     __table_args__ = (
         Index("ix_activity_pipeline_id_id", "pipeline_id", "id"),
+        Index("ix_activity_session_id_id", "session_id", "id"),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(32))
-    pipeline_id: Mapped[int] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"))
-    step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
-    agent_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
+    pipeline_id: Mapped[int | None] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"))
+    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
+    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
     payload_json: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

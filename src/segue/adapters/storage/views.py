@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from segue.adapters.storage.codec import Row, columns, decode, read_time, read_usage, where
+from segue.adapters.storage.audit_views import AuditReading
+from segue.adapters.storage.codec import Row, columns, decode, read_left_out, read_time, read_usage, where
 from segue.adapters.storage.reader import Reader, Rows
 from segue.adapters.storage.session_views import SessionReading
-from segue.application.ports import Worker
 from segue.application.run_results import EndedRun, RunResult, result_of
 from segue.application.views import (
+    AttemptProgress,
     AttemptView,
     HandoffView,
     PipelineDetail,
@@ -23,16 +24,19 @@ from segue.application.views import (
 )
 from segue.domain.activity import Activity
 from segue.domain.approvals import Approval, ApprovalStatus
+from segue.domain.attempt import AttemptStatus
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import PipelineNotFound, StepNotFound
-from segue.domain.pipeline import AttemptStatus, PipelineStatus, join_text
+from segue.domain.pipeline import PipelineStatus
+from segue.domain.session import MessageKind
 from segue.domain.tokens import Token, TokenRole
 from segue.domain.usage import Usage
+from segue.domain.workers import Worker
 
 T = TypeVar("T")
 
 
-class SqlViews(SessionReading):
+class SqlViews(SessionReading, AuditReading):
     """Each read is one function in one transaction: it sees one state of the records."""
 
     def __init__(self, reader: Reader) -> None:
@@ -41,18 +45,18 @@ class SqlViews(SessionReading):
     async def _read(self, act: Callable[[Rows], T]) -> T:
         return await self._reader.run(act)
 
-    async def pipelines(self, wanted: PipelineFilter) -> PipelinePage:
+    async def pipelines(self, criteria: PipelineFilter) -> PipelinePage:
         """Some pipelines, newest first."""
         chosen, given = where(
-            ("p.status = :status", "status", wanted.status and str(wanted.status)),
-            ("p.template = :template", "template", wanted.template),
-            (_CONTAINS, "text", f"%{_escaped(wanted.text)}%" if wanted.text else None),
-            ("p.id < :before", "before", wanted.before),
+            ("p.status = :status", "status", criteria.status and str(criteria.status)),
+            ("p.template = :template", "template", criteria.template),
+            (_CONTAINS, "text", f"%{_escaped(criteria.text)}%" if criteria.text else None),
+            ("p.id < :before", "before", criteria.before),
         )
         sql = f"{_PIPELINES} {chosen} ORDER BY p.id DESC LIMIT :most"
-        found = await self._read(lambda rows: rows.all(sql, **given, most=wanted.limit + 1))
-        items = [decode(PipelineView, row) for row in found[: wanted.limit]]
-        return PipelinePage(items=items, next_cursor=items[-1].id if len(found) > wanted.limit else None)
+        found = await self._read(lambda rows: rows.all(sql, **given, most=criteria.limit + 1))
+        items = [decode(PipelineView, row) for row in found[: criteria.limit]]
+        return PipelinePage(items=items, next_cursor=items[-1].id if len(found) > criteria.limit else None)
 
     async def pipeline(self, pipeline_id: int) -> PipelineDetail:
         """A run with its steps and their newest handoffs."""
@@ -88,16 +92,16 @@ class SqlViews(SessionReading):
         """The id of the newest activity, 0 if there is none."""
         return await self._last_id("activity")
 
-    async def activity_of(self, agent_id: int) -> list[Activity]:
+    async def activity_of(self, session_id: int) -> list[Activity]:
         """All that was done in one session."""
-        sql = f"{_ACTIVITY} WHERE t.agent_id = :agent_id ORDER BY t.id"
-        found = await self._read(lambda rows: rows.all(sql, agent_id=agent_id))
+        sql = f"{_ACTIVITY} WHERE t.session_id = :session_id ORDER BY t.id"
+        found = await self._read(lambda rows: rows.all(sql, session_id=session_id))
         return [decode(Activity, row) for row in found]
 
-    async def activity_in_step(self, pipeline_id: int, step_id: int) -> list[Activity]:
+    async def activity_in_step(self, step_id: int) -> list[Activity]:
         """All that was done in the sessions of one step."""
-        sql = f"{_ACTIVITY} WHERE t.pipeline_id = :pipeline_id AND t.step_id = :step_id ORDER BY t.id"
-        found = await self._read(lambda rows: rows.all(sql, pipeline_id=pipeline_id, step_id=step_id))
+        sql = f"{_ACTIVITY} WHERE t.session_id IN ({_SESSIONS_OF_A_STEP}) ORDER BY t.id"
+        found = await self._read(lambda rows: rows.all(sql, step_id=step_id))
         return [decode(Activity, row) for row in found]
 
     async def conflicts(self, working_dir: str) -> list[PipelineView]:
@@ -187,7 +191,7 @@ def _steps(rows: Rows, pipeline_id: int) -> list[StepView]:
     usage: dict[int, Usage] = {}
     for row in rows.all(_USAGE, pipeline_id=pipeline_id):
         step_id = row["step_id"]
-        usage[step_id] = usage.get(step_id, Usage()) + (read_usage(row["usage_json"]) or Usage())
+        usage[step_id] = usage.get(step_id, Usage()) + read_usage(row["usage_json"])
     attempts = {row["step_id"]: row for row in rows.all(_ATTEMPTS, pipeline_id=pipeline_id)}
     steps = rows.all(_STEPS, pipeline_id=pipeline_id)
     return [
@@ -210,17 +214,27 @@ def _step(rows: Rows, pipeline_id: int, number: int) -> StepDetail:
     step = steps[number - 1]
     repairs: dict[int, list[RepairView]] = {}
     for row in rows.all(_REPAIRS, step_id=step.id):
-        repairs.setdefault(row["attempt_id"], []).append(decode(RepairView, row))
+        turns = repairs.setdefault(row["session_id"], [])
+        turns.append(decode(RepairView, row, number=len(turns) + 1))
     tries = [
         decode(
             AttemptView,
             row,
-            repairs=repairs.get(row["id"], []),
-            text=join_text(row["briefing"], row["carry_over"]),
+            status=_progress(row),
+            briefing=row["text"].removesuffix(f"\n{row['carry_over']}" if row["carry_over"] else ""),
+            repairs=repairs.get(row["session"], []),
+            left_out=list(read_left_out(row["left_out_json"] or "[]")),
         )
         for row in rows.all(_TRIES, step_id=step.id)
     ]
     return StepDetail(**{name: getattr(step, name) for name in StepView.__slots__}, tries=tries)
+
+
+def _progress(row: Row) -> AttemptProgress:
+    """Of an attempt that is under way, how far its briefing has come."""
+    if row["status"] != AttemptStatus.RUNNING:
+        return AttemptProgress(row["status"])
+    return AttemptProgress.OPENING if row["session_ref"] is None else AttemptProgress(row["briefing_status"])
 
 
 def _approvals(rows: Rows, pipeline_id: int | None, *, everything: bool = False) -> list[Approval]:
@@ -243,8 +257,8 @@ _PIPELINE = f"""
 SELECT {columns(PipelineDetail, "p", without=("steps", "approvals", "result"))}, p.final_json
 FROM pipelines p WHERE p.id = :pipeline_id
 """
-_COUNTED = ("attempts", "handovers", "repairs", "backend")
-_NOT_BEGUN = dict(zip(_COUNTED, (0, 0, 0, None), strict=True))
+_COUNTED = ("attempts", "handovers", "repairs", "questions", "backend")
+_NOT_BEGUN = dict(zip(_COUNTED, (0, 0, 0, 0, None), strict=True))
 _STEPS = f"""
 SELECT {columns(StepView, "s", without=(*_COUNTED, "latest_handoff", "usage"))}
 FROM steps s WHERE s.pipeline_id = :pipeline_id ORDER BY s.order_index
@@ -261,25 +275,42 @@ SELECT a.step_id, a.usage_json FROM agents a JOIN steps s ON s.id = a.step_id
 WHERE s.pipeline_id = :pipeline_id AND a.usage_json IS NOT NULL ORDER BY a.id
 """
 """What each session of each step has used."""
+
+
+def _turns(kind: MessageKind) -> str:
+    """How many messages of a kind a step had."""
+    return (
+        "(SELECT count(*) FROM messages m JOIN attempts o ON o.session_id = m.session_id "
+        f"WHERE o.step_id = t.step_id AND m.kind = '{kind}')"
+    )
+
+
 _ATTEMPTS = f"""
 SELECT t.step_id, count(*) AS attempts, max(a.backend) AS backend,
     count(CASE WHEN t.status = '{AttemptStatus.HANDED_OVER}' THEN 1 END) AS handovers,
-    (
-        SELECT count(*) FROM repairs r JOIN attempts o ON o.id = r.attempt_id WHERE o.step_id = t.step_id
-    ) AS repairs
-FROM attempts t JOIN steps s ON s.id = t.step_id JOIN agents a ON a.id = t.agent_id
+    {_turns(MessageKind.REPAIR)} AS repairs, {_turns(MessageKind.QUESTION)} AS questions
+FROM attempts t JOIN steps s ON s.id = t.step_id JOIN agents a ON a.id = t.session_id
 WHERE s.pipeline_id = :pipeline_id GROUP BY t.step_id
 """
-"""How many attempts of each step were begun, and how many of them handed over; on what; and the repairs."""
+"""How many attempts of each step were begun and handed over; on what; its repairs and questions."""
+_NOT_OF_AN_ATTEMPT = (
+    *("backend", "session", "usage", "repairs", "left_out"),
+    *("status", "briefing", "text", "briefing_sha256", "reply"),
+)
 _TRIES = f"""
-SELECT {columns(AttemptView, "t", without=("backend", "session", "usage", "repairs", "text"))},
-    t.id, t.agent_id AS session, a.backend, a.usage_json
-FROM attempts t JOIN agents a ON a.id = t.agent_id WHERE t.step_id = :step_id ORDER BY t.number
+SELECT {columns(AttemptView, "t", without=_NOT_OF_AN_ATTEMPT)},
+    t.status, t.left_out_json, t.session_id AS session, a.backend, a.usage_json, a.session_ref,
+    m.text, m.sha256 AS briefing_sha256, m.reply, m.status AS briefing_status
+FROM attempts t JOIN agents a ON a.id = t.session_id
+JOIN messages m ON m.session_id = t.session_id AND m.kind = '{MessageKind.BRIEFING}'
+WHERE t.step_id = :step_id ORDER BY t.number
 """
 _REPAIRS = f"""
-SELECT {columns(RepairView, "r")}, r.attempt_id
-FROM repairs r JOIN attempts t ON t.id = r.attempt_id WHERE t.step_id = :step_id ORDER BY r.id
+SELECT {columns(RepairView, "m", without=("number",))}, m.session_id
+FROM messages m JOIN attempts t ON t.session_id = m.session_id
+WHERE t.step_id = :step_id AND m.kind IN ('{MessageKind.REPAIR}', '{MessageKind.QUESTION}') ORDER BY m.id
 """
 _ACTIVITY = f"SELECT {columns(Activity, 't')} FROM activity t"
+_SESSIONS_OF_A_STEP = "SELECT a.id FROM agents a WHERE a.step_id = :step_id"
 _APPROVALS = f"SELECT {columns(Approval, 't')} FROM approvals t"
 _TOKENS = f"SELECT {columns(Token, 't')} FROM tokens t"

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from segue.adapters.transcripts.tree import TreeReading
-from segue.domain.transcripts import Branch, Change, Transcript
+from segue.domain.transcripts import Branch, FileChangeKind, Transcript
 from segue.domain.transcripts.loose import count, first_text, joined, listed, mapping, moment, text
 from segue.domain.usage import Usage
 
 TOOL = "claude"
 _INTERRUPTED = "[Request interrupted by user"
-_CHANGES = {"create": Change.CREATED, "update": Change.MODIFIED}
+_CHANGES = {"create": FileChangeKind.CREATED, "update": FileChangeKind.MODIFIED}
 
 
 def looks_like(records: Sequence[Mapping[str, Any]]) -> bool:
@@ -24,10 +24,10 @@ def looks_like(records: Sequence[Mapping[str, Any]]) -> bool:
 
 def read(path: Path) -> Transcript:
     """The session in a file, on the way to its newest entry."""
-    return _Reading.read(path)
+    return _ClaudeReading.read(path)
 
 
-class _Reading(TreeReading):
+class _ClaudeReading(TreeReading):
     def __init__(self, on_path: bytearray | None = None, names: dict[int, str] | None = None) -> None:
         super().__init__(on_path, names)
         self._message = ""

@@ -43,13 +43,13 @@ def looks_like(records: Sequence[Mapping[str, Any]]) -> bool:
 def read(path: Path) -> Transcript:
     """The session in a file."""
     lines = Lines(path)
-    reading = _Reading()
+    reading = _CodexReading()
     for record in lines:
         reading.take(record)
     return reading.transcript(path, lines.skipped)
 
 
-class _Reading:
+class _CodexReading:
     def __init__(self) -> None:
         self._recorder = Recorder()
         self._facts: dict[str, str] = {}

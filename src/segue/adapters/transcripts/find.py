@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from segue.adapters.transcripts import claude, codex, goose, opencode, pi
 from segue.adapters.transcripts.lines import head_of, tail_of
-from segue.adapters.transcripts.places import database_of, known_tools, session_files
+from segue.adapters.transcripts.session_locations import database_of, known_tools, session_files
 from segue.domain.errors import InvalidRequest
 from segue.domain.transcripts import FoundSession
 from segue.domain.transcripts.loose import first_text, head, joined, mapping, moment, text

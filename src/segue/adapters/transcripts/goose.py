@@ -12,7 +12,7 @@ from segue.adapters.transcripts.databases import LONGEST_ROW, columns_of, decode
 from segue.adapters.transcripts.exported import Damaged, pieces
 from segue.adapters.transcripts.lines import Lines
 from segue.domain.errors import InvalidRequest
-from segue.domain.transcripts import Change, Recorder, Transcript
+from segue.domain.transcripts import FileChangeKind, Recorder, Transcript
 from segue.domain.transcripts.loose import count, first_text, joined, listed, mapping, moment, text, whole
 from segue.domain.usage import Usage
 
@@ -63,7 +63,7 @@ def read_database(path: Path, session_id: str) -> Transcript:
         if row is None:
             raise InvalidRequest(f"no session {session_id} in {path}")
         info = dict(row)
-        reading = _Reading({**info, "model_config": decoded(info.get("model_config_json"))})
+        reading = _GooseReading({**info, "model_config": decoded(info.get("model_config_json"))})
         skipped = 0
         for message in _messages(database, session_id):
             content = decoded(message.get("content_json"))
@@ -74,7 +74,7 @@ def read_database(path: Path, session_id: str) -> Transcript:
 
 def read_export(path: Path) -> Transcript:
     """The session that `goose session export --format json` wrote."""
-    reading = _Reading({})
+    reading = _GooseReading({})
     skipped = 0
     info: dict[str, Any] = {}
     try:
@@ -92,7 +92,7 @@ def read_export(path: Path) -> Transcript:
 def read(path: Path) -> Transcript:
     """The session in a file of an older version: what it is about, then a message a line."""
     lines = Lines(path)
-    reading = _Reading({})
+    reading = _GooseReading({})
     for record in lines:
         if _is_message(record):
             reading.take(record)
@@ -125,7 +125,7 @@ def _messages(database: sqlite3.Connection, session_id: str) -> Iterator[dict[st
         yield dict(row)
 
 
-class _Reading:
+class _GooseReading:
     def __init__(self, info: Mapping[str, Any]) -> None:
         self.info = info
         self._recorder = Recorder()
@@ -181,7 +181,7 @@ class _Reading:
         output = joined(told.get("content")) or joined(value) or text(result.get("error"))
         code = whole(mapping(told.get("structuredContent")).get("exit_code"))
         ok = result.get("status") == "success" and told.get("isError") is not True
-        change = Change.MODIFIED if output.startswith("Wrote ") else None  # else it says `Created`
+        change = FileChangeKind.MODIFIED if output.startswith("Wrote ") else None  # else it says `Created`
         self._recorder.returned(call, output, ok=ok, exit_code=code, change=change)
 
     def transcript(self, name: str, skipped: int) -> Transcript:

@@ -9,7 +9,12 @@ from segue.adapters.transcripts import claude, codex, goose, opencode, pi
 from segue.adapters.transcripts.databases import is_database
 from segue.adapters.transcripts.find import find_sessions, sessions_of
 from segue.adapters.transcripts.lines import head_of
-from segue.adapters.transcripts.places import database_of, folder_of, known_tools, session_files
+from segue.adapters.transcripts.session_locations import (
+    database_of,
+    folder_of,
+    known_tools,
+    session_files,
+)
 from segue.domain.errors import InvalidRequest, UnknownName
 from segue.domain.transcripts import FoundSession, Transcript, is_empty
 

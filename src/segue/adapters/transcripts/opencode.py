@@ -11,7 +11,7 @@ from typing import Any
 from segue.adapters.transcripts.databases import LONGEST_ROW, decoded, reading_only
 from segue.adapters.transcripts.exported import Damaged, pieces
 from segue.domain.errors import InvalidRequest
-from segue.domain.transcripts import Branch, Change, Recorder, Transcript
+from segue.domain.transcripts import Branch, FileChangeKind, Recorder, Transcript
 from segue.domain.transcripts.loose import count, first_text, listed, mapping, moment, text, whole
 from segue.domain.usage import Usage
 
@@ -28,7 +28,7 @@ def is_export(path: Path) -> bool:
 
 def read_export(path: Path) -> Transcript:
     """The session of an exported file."""
-    reading = _Reading({})
+    reading = _OpenCodeReading({})
     skipped = 0
     try:
         for key, value in pieces(path, "messages"):
@@ -51,7 +51,7 @@ def read_database(path: Path, session_id: str) -> Transcript:
         row = database.execute("SELECT * FROM session WHERE id = ?", (session_id,)).fetchone()
         if row is None:
             raise InvalidRequest(f"no session {session_id} in {path}")
-        reading = _Reading(_info(dict(row)))
+        reading = _OpenCodeReading(_info(dict(row)))
         skipped = 0
         for message in _rows(database, "message", "session_id", session_id):
             info = _decoded(message["data"])
@@ -117,7 +117,7 @@ def unquoted(words: str) -> str:
     return words
 
 
-class _Reading:
+class _OpenCodeReading:
     def __init__(self, info: Mapping[str, Any]) -> None:
         self.info = info
         self._recorder = Recorder()
@@ -179,7 +179,9 @@ class _Reading:
             first_text(state, "output", "error"),
             ok=status == "completed" and not stopped,
             exit_code=whole(told.get("exit")),
-            change=(Change.MODIFIED if exists else Change.CREATED) if isinstance(exists, bool) else None,
+            change=(FileChangeKind.MODIFIED if exists else FileChangeKind.CREATED)
+            if isinstance(exists, bool)
+            else None,
         )
 
     def transcript(self, name: str, skipped: int) -> Transcript:

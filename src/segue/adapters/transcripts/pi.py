@@ -28,10 +28,10 @@ def tool_of(records: Sequence[Mapping[str, Any]]) -> str:
 
 def read(path: Path) -> Transcript:
     """The session in a file, on the way to its newest entry."""
-    return _Reading.read(path)
+    return _PiReading.read(path)
 
 
-class _Reading(TreeReading):
+class _PiReading(TreeReading):
     def __init__(self, on_path: bytearray | None = None, names: dict[int, str] | None = None) -> None:
         super().__init__(on_path, names)
         self._tool = PI

@@ -2,6 +2,6 @@
 
 from segue.domain.briefing.compose import brief
 from segue.domain.briefing.fencing import neutralise
-from segue.domain.briefing.values import Briefing, KnownFact, LeftOut, Predecessor
+from segue.domain.briefing.model import Briefing, ItemPlace, KnownFact, LeftOut, Predecessor
 
-__all__ = ["Briefing", "KnownFact", "LeftOut", "Predecessor", "brief", "neutralise"]
+__all__ = ["Briefing", "ItemPlace", "KnownFact", "LeftOut", "Predecessor", "brief", "neutralise"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from segue.domain.briefing.answering import how_to_hand_off
+from segue.domain.briefing.budget import NEVER_CUT, BriefingPiece, Group, PartOfBriefing, Selection, fit
 from segue.domain.briefing.fencing import clean, fenced, neutralise
-from segue.domain.briefing.pieces import NEVER_CUT, Group, PartOfBriefing, Piece, Selection, fit
-from segue.domain.briefing.reported import part_of
-from segue.domain.briefing.values import Briefing, KnownFact, Predecessor
+from segue.domain.briefing.instructions import AskedNotation, how_to_hand_off
+from segue.domain.briefing.model import Briefing, KnownFact, Predecessor
+from segue.domain.briefing.predecessor import part_of
+from segue.domain.handoff.custom_notation import CustomNotation
 from segue.domain.handoff.writing.rendering import OutputNotation
 from segue.domain.handoff.writing.text import indent_after_first
 
@@ -42,20 +43,23 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
     corrections: Sequence[str] = (),
     facts: Sequence[KnownFact] = (),
     human_decisions: Sequence[str] = (),
-    notation: OutputNotation | str = OutputNotation.FOUR_SECTIONS,
+    notation: AskedNotation | str = OutputNotation.FOUR_SECTIONS,
     tools: bool = False,
 ) -> Briefing:
     """The briefing of a step: task, job, what came before, what was measured, corrections, facts, decisions.
 
-    Within `budget` tokens if it can be; task, constraints, high gotchas, blockers and corrections stay.
+    Within `budget` tokens if it can be; task, constraints, high gotchas, blockers and corrections stay, and
+    `over_budget` says by how many tokens these alone are too long.
     With `tools`, the agent has Segue's own tools: to hand off, and to ask for what was left out.
     """
     said: set[Any] = set()
-    reported = [part_of(each, weight, said) for weight, each in enumerate(predecessors)]
+    newest = len(predecessors) - 1
+    reported = [part_of(each, newest - at, said) for at, each in enumerate(predecessors)]
     checked = [_checked(measured, "measured"), _checked(corrections, "corrections")]
     parts = [*reported, *checked, _facts(facts), _human_decisions(human_decisions)]
     opening = f"# Task\n\n{prompt.strip()}\n\n" + f"## Your job: {agent_name}\n\n{job.strip()}".strip()
-    closing = how_to_hand_off(OutputNotation(notation), tools=tools)
+    asked = notation if isinstance(notation, CustomNotation) else OutputNotation(notation)
+    closing = how_to_hand_off(asked, tools=tools)
 
     def write(selection: Selection) -> str:
         written = [selection.write_part(at) for at in range(len(parts))]
@@ -74,14 +78,19 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
 
     selection = fit(parts, budget, count_tokens, write)
     text = write(selection)
-    left_out = tuple(left for _, left in selection.left_out())
-    return Briefing(text=text, left_out=left_out, tokens=count_tokens(text))
+    tokens = count_tokens(text)
+    return Briefing(
+        text=text,
+        left_out=tuple(left for _, left in selection.left_out()),
+        tokens=tokens,
+        over_budget=max(0, tokens - budget) if budget is not None else 0,
+    )
 
 
 def _checked(lines: Sequence[str], name: str) -> PartOfBriefing:
     """Written by Segue, but with names from agents in it: without powers, and for the inside of a fence."""
     pieces = tuple(
-        Piece(text=_bullet(neutralise(each)), rank=NEVER_CUT, field=f"{name}[{at}]")
+        BriefingPiece(text=_bullet(neutralise(each)), rank=NEVER_CUT, field=f"{name}[{at}]")
         for at, each in enumerate(lines)
     )
     return PartOfBriefing(groups=(Group(opening="", pieces=pieces, label=name),))
@@ -89,7 +98,9 @@ def _checked(lines: Sequence[str], name: str) -> PartOfBriefing:
 
 def _facts(facts: Sequence[KnownFact]) -> PartOfBriefing:
     pieces = tuple(
-        Piece(text=_bullet(neutralise(_describe(each))), rank=8 if each.is_stale else 6, field=f"facts[{at}]")
+        BriefingPiece(
+            text=_bullet(neutralise(_describe(each))), rank=8 if each.is_stale else 6, field=f"facts[{at}]"
+        )
         for at, each in enumerate(facts)
     )
     return PartOfBriefing(groups=(Group(opening=_FACTS, pieces=pieces, label="known facts"),))
@@ -103,7 +114,7 @@ def _describe(fact: KnownFact) -> str:
 
 def _human_decisions(decisions: Sequence[str]) -> PartOfBriefing:
     pieces = tuple(
-        Piece(text=_bullet(clean(each).strip()), rank=1, field=f"human_decisions[{at}]")
+        BriefingPiece(text=_bullet(clean(each).strip()), rank=1, field=f"human_decisions[{at}]")
         for at, each in enumerate(decisions)
     )
     group = Group(opening=_DECISIONS, pieces=pieces, label="decisions of the human")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from segue.domain.handoff.model import (
     Blocker,
-    CommandRun,
     FailedApproach,
     FileCreated,
     FileModified,
@@ -12,6 +11,7 @@ from segue.domain.handoff.model import (
     NextStep,
     OpenQuestion,
     Pattern,
+    ReportedCommand,
 )
 from segue.domain.handoff.writing.rendering import describe_decision as decision
 
@@ -78,7 +78,7 @@ def file_modified(item: FileModified) -> str:
     )
 
 
-def command(item: CommandRun) -> str:
+def command(item: ReportedCommand) -> str:
     """A command and how it ended."""
     ended = f"exit code {item.exit_code}" if item.exit_code is not None else None
     said = "; ".join(each for each in (ended, item.observation) if each)

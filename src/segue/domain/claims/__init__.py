@@ -1,6 +1,6 @@
 """The claim ledger: what an agent says was done, compared with what really happened."""
 
-from segue.domain.claims.ledger import Entry, Ledger, Pointer, PointerKind, Statement, Verdict
+from segue.domain.claims.ledger import Ledger, LedgerEntry, Pointer, PointerKind, Statement, Verdict
 from segue.domain.claims.rendering import corrections_of, ledger_as_dict, render_ledger
 from segue.domain.claims.verify import verify_claims
 from segue.domain.evidence.model import Change, ChangeKind, CommandRun, Evidence, LineRange, RunBy
@@ -9,9 +9,9 @@ __all__ = [
     "Change",
     "ChangeKind",
     "CommandRun",
-    "Entry",
     "Evidence",
     "Ledger",
+    "LedgerEntry",
     "LineRange",
     "Pointer",
     "PointerKind",

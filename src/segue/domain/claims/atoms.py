@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from segue.domain.claims.ledger import Pointer, PointerKind, Statement
 from segue.domain.claims.linking import World
 from segue.domain.claims.relations import Clause
-from segue.domain.claims.tokens import Token
+from segue.domain.claims.tokens import StatementToken, WordKind
 
 
-class Status(StrEnum):
+class AtomStatus(StrEnum):
     """What the evidence says of an atom."""
 
     HOLDS = "holds"
@@ -26,7 +26,7 @@ class Status(StrEnum):
 class Atom:
     """One thing that was checked."""
 
-    status: Status
+    status: AtomStatus
     """What came of it."""
     reason: str
     """One sentence that names what was measured."""
@@ -39,11 +39,11 @@ class Atom:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
+class StatementReading:
     """A statement, cut into tokens and clauses."""
 
     statement: Statement
-    tokens: list[Token]
+    tokens: list[StatementToken]
     clauses: list[Clause] = field(default_factory=list)
 
 
@@ -51,7 +51,7 @@ class Reading:
 class Case:
     """A statement before the evidence: all that a check is given."""
 
-    reading: Reading
+    reading: StatementReading
     world: World
     said: frozenset[str]
     """The changed paths that the whole text names."""
@@ -61,34 +61,50 @@ class Case:
     """How a test was weakened of which nobody spoke."""
 
     @property
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[StatementToken]:
         """The tokens of the statement."""
         return self.reading.tokens
+
+    def low(self, at: int) -> str:
+        """The text of a token in lower case; empty beyond the ends."""
+        return self.tokens[at].low if 0 <= at < len(self.tokens) else ""
+
+    def text(self, at: int) -> str:
+        """The text of a token."""
+        return self.tokens[at].text
+
+    def kind(self, at: int) -> WordKind:
+        """The kind of a token."""
+        return self.tokens[at].kind
+
+    def at(self, words: Container[str], span: Iterable[int] | None = None) -> list[int]:
+        """Where one of these words is, in the whole statement or a part of it."""
+        return [n for n in (range(len(self.tokens)) if span is None else span) if self.low(n) in words]
 
 
 def holds(reason: str, covers: Iterable[int], *evidence: Pointer) -> Atom:
     """It is so."""
-    return Atom(status=Status.HOLDS, reason=reason, covers=frozenset(covers), evidence=evidence)
+    return Atom(status=AtomStatus.HOLDS, reason=reason, covers=frozenset(covers), evidence=evidence)
 
 
 def by_words(reason: str, covers: Iterable[int] = (), *evidence: Pointer) -> Atom:
     """Words that fit are there."""
-    return Atom(status=Status.BY_WORDS, reason=reason, covers=frozenset(covers), evidence=evidence)
+    return Atom(status=AtomStatus.BY_WORDS, reason=reason, covers=frozenset(covers), evidence=evidence)
 
 
-def contradicts(reason: str, covers: Iterable[int] = (), *evidence: Pointer) -> Atom:
+def contradicts(reason: str, *evidence: Pointer) -> Atom:
     """It is false."""
-    return Atom(status=Status.CONTRADICTS, reason=reason, covers=frozenset(covers), evidence=evidence)
+    return Atom(status=AtomStatus.CONTRADICTS, reason=reason, evidence=evidence)
 
 
 def nowhere(reason: str, *evidence: Pointer) -> Atom:
     """It is false, as the thing of which it speaks exists nowhere."""
-    return replace(contradicts(reason, (), *evidence), is_absence=True)
+    return replace(contradicts(reason, *evidence), is_absence=True)
 
 
 def unknown(reason: str) -> Atom:
     """Nobody can tell."""
-    return Atom(status=Status.UNKNOWN, reason=reason)
+    return Atom(status=AtomStatus.UNKNOWN, reason=reason)
 
 
 def in_diff(path: str, hunk: int | None = None) -> Pointer:

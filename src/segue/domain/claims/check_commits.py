@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, unknown
-from segue.domain.claims.tokens import Kind
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.claims.tokens import WordKind, where
+from segue.domain.text.words import word_set
 
 _WORDS = word_set("commit commits committed hash sha revision see landed")
 
@@ -16,9 +16,9 @@ def check_commits(case: Case) -> list[Atom]:
         return []
     found: list[Atom] = []
     evidence = case.world.evidence
-    words = [n for n, low in enumerate(lows) if low in _WORDS]
+    words = where(lows, _WORDS)
     for at, token in enumerate(case.tokens):
-        if token.kind is not Kind.COMMIT:
+        if token.kind is not WordKind.COMMIT:
             continue
         name = token.text.lower()
         verbs = [

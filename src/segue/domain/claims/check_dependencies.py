@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, unknown
-from segue.domain.claims.relations import Clause, Item, Role
-from segue.domain.claims.tokens import Kind
+from segue.domain.claims.relations import Clause, ClauseItem, Role
+from segue.domain.claims.tokens import WordKind
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import DependencyChange
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 
 def dependencies_of(case: Case, at: int) -> list[DependencyChange]:
     """The dependencies with the name at a token."""
-    name = case.tokens[at].text.casefold().replace("_", "-")
+    name = case.text(at).casefold().replace("_", "-")
     return [d for d in case.world.evidence.dependencies if d.name.casefold().replace("_", "-") == name]
 
 
@@ -21,7 +23,7 @@ def is_dependency(case: Case, at: int) -> bool:
     return bool(dependencies_of(case, at))
 
 
-def dependency_atom(case: Case, item: Item, clause: Clause) -> Atom | None:
+def dependency_atom(case: Case, item: ClauseItem, clause: Clause) -> Atom | None:
     """Whether a dependency came, went or got another version; none if no manifest names it."""
     found = dependencies_of(case, item.at)
     if not found:
@@ -31,16 +33,16 @@ def dependency_atom(case: Case, item: Item, clause: Clause) -> Atom | None:
     place = [
         at.at
         for at in clause.of(Role.PLACE, Role.TARGET, Role.SOURCE)
-        if case.tokens[at.at].text.endswith(each.manifest)
+        if case.text(at.at).endswith(each.manifest)
     ]
-    near = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in _DEPENDENCY_WORDS]
+    near = case.at(_DEPENDENCY_WORDS, range(clause.first, clause.last + 1))
     version = next((n for n in range(item.at + 1, item.at + 3) if _is_version(case, n)), None)
     if version is not None and came:
-        if _same_version(case.tokens[version].text, each.after or ""):
+        if same_version(case.text(version), each.after or ""):
             near.append(version)
         elif any(sign.isdigit() for sign in each.after or ""):
             told = f"{each.manifest} lists `{each.name}` {each.after}"
-            return contradicts(told, (), in_diff(each.manifest))
+            return contradicts(told, in_diff(each.manifest))
     covers = (item.at, *clause.verb, *place, *near)
     told = (
         f"{each.manifest} lists `{each.name}` {each.after or ''}".rstrip()
@@ -48,73 +50,65 @@ def dependency_atom(case: Case, item: Item, clause: Clause) -> Atom | None:
         else f"{each.manifest} does not list `{each.name}` any more"
     )
     relation = Relation.ADDED if clause.relation is Relation.HAS and clause.is_new else clause.relation
-    match relation:
-        case Relation.CREATED | Relation.ADDED:
-            return (
-                holds(told, covers, in_diff(each.manifest))
-                if came
-                else contradicts(f"{each.manifest} listed `{each.name}` before", (), in_diff(each.manifest))
-            )
-        case Relation.REMOVED:
-            return (
-                holds(told, covers, in_diff(each.manifest))
-                if went
-                else contradicts(f"{each.manifest} still lists `{each.name}`", (), in_diff(each.manifest))
-            )
-        case _:
-            return holds(told, covers if clause.strong else (item.at,), in_diff(each.manifest))
+    where = in_diff(each.manifest)
+    if relation in (Relation.CREATED, Relation.ADDED) and not came:
+        return contradicts(f"{each.manifest} listed `{each.name}` before", where)
+    if relation is Relation.REMOVED and not went:
+        return contradicts(f"{each.manifest} still lists `{each.name}`", where)
+    is_sure = clause.strong or relation in (Relation.CREATED, Relation.ADDED, Relation.REMOVED)
+    return holds(told, covers if is_sure else (item.at,), where)
 
 
 _DEPENDENCY_WORDS = word_set("dependency package library requirement")
 
 
 def _is_version(case: Case, at: int) -> bool:
-    return at < len(case.tokens) and case.tokens[at].kind is Kind.VERSION
+    return at < len(case.tokens) and case.kind(at) is WordKind.VERSION
 
 
-def check_version(case: Case, key: Item, target: Item, source: Item | None, covers: list[int]) -> Atom:
+def check_version(
+    case: Case, key: ClauseItem, target: ClauseItem, source: ClauseItem | None, covers: list[int]
+) -> Atom:
     """Whether a dependency has the version that is said."""
-    value = case.tokens[target.at].text
+    value = case.text(target.at)
     found = dependencies_of(case, key.at)
     for each in found:
-        if each.after is not None and _same_version(value, each.after):
+        if each.after is not None and same_version(value, each.after):
+            where, old = in_diff(each.manifest), each.before
             if source is None:
-                return holds(
-                    f"{each.manifest} lists `{each.name}` {each.after}", covers, in_diff(each.manifest)
-                )
-            if each.before and _same_version(case.tokens[source.at].text, each.before):
-                covers.append(source.at)
-                return holds(
-                    f"{each.manifest}: `{each.name}` {each.before}, now {each.after}",
-                    covers,
-                    in_diff(each.manifest),
-                )
-            return contradicts(
-                f"{each.manifest} listed `{each.name}` {each.before or 'not at all'} before",
-                (),
-                in_diff(each.manifest),
-            )
+                return holds(f"{each.manifest} lists `{each.name}` {each.after}", covers, where)
+            if old and same_version(case.text(source.at), old):
+                told = f"{each.manifest}: `{each.name}` {old}, now {each.after}"
+                return holds(told, (*covers, source.at), where)
+            return contradicts(f"{each.manifest} listed `{each.name}` {old or 'not at all'} before", where)
     each = found[0]
-    elsewhere = any(
-        has_value(line, value)
-        for path in case.world.evidence.changes
-        for line in case.world.lines(path, added=True)
-    )
-    if elsewhere or any(sign in (each.after or "") for sign in (",", "||", "*")):
+    lines = (line for path in case.world.evidence.changes for line in case.world.lines(path, added=True))
+    is_open = any(sign in (each.after or "") for sign in (",", "||", "*"))
+    if is_open or any(has_value(line, value) for line in lines):
         return unknown(f"{each.manifest} lists `{each.name}` {each.after}")
     return contradicts(
-        f"{each.manifest} lists `{each.name}` {each.after or 'no more'}", (), in_diff(each.manifest)
+        f"{each.manifest} lists `{each.name}` {each.after or 'no more'}", in_diff(each.manifest)
     )
 
 
-def _same_version(said: str, listed: str) -> bool:
+def same_version(said: str, listed: str) -> bool:
+    """True if a manifest lists the version that is said, whatever its operator."""
     bare = said.strip("\"'` ").lstrip("<>=~^!vV ")
     return bool(bare) and has_value(listed, bare)
 
 
+def without_separators(number: str) -> str:
+    """`65_535` and `65,535` as `65535`."""
+    return _SEPARATOR.sub("", number)
+
+
+_SEPARATOR = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
+
+
 def has_value(line: str, value: str) -> bool:
     """True if a line has a value as a whole: 3 is not in 30."""
-    bare = value.strip("\"'")
+    bare = without_separators(value.strip("\"'"))
+    line = without_separators(line) if "_" in line and bare.isdecimal() else line
     at = line.find(bare)
     while at >= 0:
         before, after = line[at - 1 : at], line[at + len(bare) : at + len(bare) + 1]
@@ -133,10 +127,10 @@ def has_value(line: str, value: str) -> bool:
 def check_dependency_words(case: Case, clause: Clause) -> list[Atom]:
     """Dependencies that are named without code marks: `added requests to pyproject.toml`."""
     found = []
-    listed = [i.at for i in clause.of(Role.PLACE, Role.TOPIC) if case.tokens[i.at].kind is Kind.NAME]
-    says = any(case.tokens[n].low in ("dependency", "dependencies") for n in clause.words)
+    listed = [i.at for i in clause.of(Role.PLACE, Role.TOPIC) if case.kind(i.at) is WordKind.NAME]
+    says = any(case.low(n) in ("dependency", "dependencies") for n in clause.words)
     for at in (*clause.words, *(listed if says else ())):
-        atom = dependency_atom(case, Item(at, Role.OBJECT), clause) if is_dependency(case, at) else None
+        atom = dependency_atom(case, ClauseItem(at, Role.OBJECT), clause) if is_dependency(case, at) else None
         if atom is not None:
             found.append(atom)
     return found

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from segue.domain.claims.atoms import (
     Atom,
+    AtomStatus,
     Case,
-    Status,
     by_words,
     contradicts,
     holds,
@@ -21,11 +21,11 @@ from segue.domain.claims.atoms import (
 )
 from segue.domain.claims.linking import World, core_of
 from segue.domain.claims.path_finder import Match
-from segue.domain.claims.relations import Clause, Item, Role
-from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.relations import Clause, ClauseItem, Role
+from segue.domain.claims.tokens import StatementToken, WordKind
 from segue.domain.claims.verbs import KEEPS, VAGUE, Relation
 from segue.domain.evidence.model import ChangeKind, LineRange
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _LINES = re.compile(r"(?::|#L)(\d{1,7})(?:[-\u2013]L?(\d{1,7}))?$")
 
@@ -42,7 +42,9 @@ def check_path(world: World, text: str, relation: Relation, lines: Iterable[Line
     found = [_JUDGES[relation](world, path) for path in match.paths]
     if len(found) > 1:
         return _joined(relation, match, found)
-    if found[0].status is Status.CONTRADICTS and any(p.endswith("/" + text) for p in world.evidence.changes):
+    if found[0].status is AtomStatus.CONTRADICTS and any(
+        p.endswith("/" + text) for p in world.evidence.changes
+    ):
         return unknown(f"another {text} changed")
     wanted = (*lines, *lines_in(text))
     return _in_lines(world, match.paths[0], found[0], wanted) if wanted else found[0]
@@ -93,12 +95,12 @@ def _created(world: World, path: str) -> Atom:  # noqa: PLR0911 (one way out for
     if path not in (world.evidence.after or ()):
         if change is None and not world.is_whole:
             return _cut(path)
-        return contradicts(f"{path} is not there" + (": it was deleted" if change else ""), (), in_tree(path))
+        return contradicts(f"{path} is not there" + (": it was deleted" if change else ""), in_tree(path))
     if path in (world.evidence.before or ()):
         if change is None and not world.is_whole:
             return _cut(path)
         how = f"and was {change.kind}" if change else "and did not change"
-        return contradicts(f"{path} was there before {how}", (), in_diff(path) if change else in_tree(path))
+        return contradicts(f"{path} was there before {how}", in_diff(path) if change else in_tree(path))
     return _cut(path)
 
 
@@ -111,11 +113,11 @@ def _changed(world: World, path: str) -> Atom:  # noqa: PLR0911 (one way out for
             return unknown(f"git cannot tell: {why}")
         if not world.is_whole:
             return _cut(path)
-        return contradicts(f"{path} did not change", (), in_tree(path))
+        return contradicts(f"{path} did not change", in_tree(path))
     if not change.is_certain:
         return unknown(f"a filter that was not run may have changed {path}")
     if change.kind is ChangeKind.DELETED:
-        return contradicts(f"{path} was deleted", (), in_diff(path))
+        return contradicts(f"{path} was deleted", in_diff(path))
     if change.kind is ChangeKind.RENAMED and change.additions == 0 and change.deletions == 0:
         return by_words(f"{path} was only renamed from {change.old_path}", (), in_diff(path))
     return holds(world.describe(path), (), in_diff(path))
@@ -123,7 +125,7 @@ def _changed(world: World, path: str) -> Atom:  # noqa: PLR0911 (one way out for
 
 def _removed(world: World, path: str) -> Atom:
     if path in (world.evidence.after or ()):
-        return contradicts(f"{path} is still there", (), in_tree(path))
+        return contradicts(f"{path} is still there", in_tree(path))
     change = world.change(path)
     if change is not None and change.kind is ChangeKind.DELETED:
         return holds(f"{path} was removed", (), in_diff(path))
@@ -136,10 +138,10 @@ def _present(world: World, path: str) -> Atom:
     if path in (world.evidence.after or ()):
         return holds(f"{path} is there", (), in_tree(path))
     if path in world.renamed:
-        return contradicts(f"{path} is not there; it was renamed to {world.renamed[path]}", (), in_tree(path))
+        return contradicts(f"{path} is not there; it was renamed to {world.renamed[path]}", in_tree(path))
     if not world.evidence.is_tree_whole:
         return _cut(path)
-    return contradicts(f"{path} is not there", (), in_tree(path))
+    return contradicts(f"{path} is not there", in_tree(path))
 
 
 _JUDGES = {
@@ -158,11 +160,11 @@ def _cut(path: str) -> Atom:
 def _in_lines(world: World, path: str, atom: Atom, wanted: tuple[LineRange, ...]) -> Atom:
     """The same, with regard to the lines that are named."""
     change = world.change(path)
-    if atom.status is not Status.HOLDS or change is None or change.is_binary:
+    if atom.status is not AtomStatus.HOLDS or change is None or change.is_binary:
         return atom
     last = max(lines.last for lines in wanted)
     if change.line_count is not None and last > change.line_count:
-        return contradicts(f"{path} has {change.line_count} lines, not {last}", (), in_diff(path))
+        return contradicts(f"{path} has {change.line_count} lines, not {last}", in_diff(path))
     if change.kind is ChangeKind.ADDED:
         return atom
     if change.new_lines is None or change.old_lines is None:
@@ -175,15 +177,13 @@ def _in_lines(world: World, path: str, atom: Atom, wanted: tuple[LineRange, ...]
 
 def _joined(relation: Relation, match: Match, found: list[Atom]) -> Atom:
     """A name that fits several files, or all files of a folder."""
-    right = [each for each in found if each.status is Status.HOLDS]
-    wrong = [each for each in found if each.status is Status.CONTRADICTS]
+    right = [each for each in found if each.status is AtomStatus.HOLDS]
+    wrong = [each for each in found if each.status is AtomStatus.CONTRADICTS]
     name, many = match.wanted, f"{len(found)} files"
     if relation is Relation.REMOVED and match.is_many and wrong:
         if len(wrong) == len(found):
-            return contradicts(f"{name} is still there", (), in_tree(name))
-        return contradicts(
-            f"of {name}, {len(wrong)} of {many} are left: {wrong[0].reason}", (), in_tree(name)
-        )
+            return contradicts(f"{name} is still there", in_tree(name))
+        return contradicts(f"of {name}, {len(wrong)} of {many} are left: {wrong[0].reason}", in_tree(name))
     if right:
         covered = right[0].reason + f" ({len(right)} of {many} that {name} means)"
         is_clear = match.is_many or len(right) == 1
@@ -192,7 +192,7 @@ def _joined(relation: Relation, match: Match, found: list[Atom]) -> Atom:
         )
     if len(wrong) == len(found):
         return contradicts(
-            f"none of the {many} that {name} means fits: {wrong[0].reason}", (), *wrong[0].evidence
+            f"none of the {many} that {name} means fits: {wrong[0].reason}", *wrong[0].evidence
         )
     return unknown(f"{name} means {many}, and the evidence does not tell which")
 
@@ -211,7 +211,7 @@ def check_rename(world: World, old_text: str, new_text: str) -> Atom:  # noqa: C
         return _cut(new_text)
     after = world.evidence.after or frozenset()
     if not any(path in after for path in new.paths):
-        return contradicts(f"there is no {new.wanted}", (), in_tree(new.wanted))
+        return contradicts(f"there is no {new.wanted}", in_tree(new.wanted))
     if len(old.paths) != 1 or len(new.paths) != 1:
         if old.is_many and new.is_many:
             return _folder_moved(world, old, new)
@@ -220,7 +220,7 @@ def check_rename(world: World, old_text: str, new_text: str) -> Atom:  # noqa: C
     if world.renamed.get(before) == now:
         return holds(f"{before} was renamed to {now}", (), in_diff(now))
     if before in after:
-        return contradicts(f"{before} is still there", (), in_tree(before))
+        return contradicts(f"{before} is still there", in_tree(before))
     change = world.change(now)
     if change is not None and change.kind in (ChangeKind.ADDED, ChangeKind.RENAMED):
         return by_words(f"{before} is gone and {now} is new", (), in_diff(now))
@@ -239,7 +239,7 @@ def _folder_moved(world: World, old: Match, new: Match) -> Atom:
     if moved and not left:
         return holds(f"{len(moved)} files of {old.wanted} are in {new.wanted} now", (), in_tree(new.wanted))
     if left and not moved:
-        return contradicts(f"{left[0]} is still there", (), in_tree(left[0]))
+        return contradicts(f"{left[0]} is still there", in_tree(left[0]))
     return unknown(f"{len(moved)} files of {old.wanted} were moved")
 
 
@@ -281,41 +281,45 @@ def place_atoms(case: Case, clause: Clause, done: frozenset[int]) -> list[Atom]:
     """Places in which something is said to have been done: they must have changed."""
     found: list[Atom] = []
     things = [case.tokens[item.at] for item in clause.of(Role.OBJECT) if item.at in done]
-    names = [token for token in things if token.kind is Kind.NAME]
+    names = [token for token in things if token.kind is WordKind.NAME]
     values = [case.tokens[i.at] for i in clause.of(Role.TARGET, Role.WITH)]
     values = [
-        t for t in values if t.kind in (Kind.VERSION, Kind.NUMBER) and clause.relation is Relation.VALUE
+        t
+        for t in values
+        if t.kind in (WordKind.VERSION, WordKind.NUMBER) and clause.relation is Relation.VALUE
     ]
     for item in clause.of(Role.PLACE, Role.TARGET, Role.SOURCE):
         token = case.tokens[item.at]
-        if token.kind is not Kind.PATH or item.at in done:
+        if token.kind is not WordKind.PATH or item.at in done:
             continue
         is_there = clause.relation is Relation.HAS and not clause.is_new
         atom = check_path(case.world, token.text, Relation.HAS if is_there else Relation.CHANGED)
         if atom.reason.endswith("was deleted") and not says_kept(clause):
             atom = unknown(atom.reason)
         refutes = clause.lemma not in VAGUE or atom.is_absence
-        if atom.status is Status.CONTRADICTS and not (refutes and token.certain):
+        if atom.status is AtomStatus.CONTRADICTS and not (refutes and token.certain):
             atom = unknown(atom.reason)
         verb = clause.verb if clause.strong and clause.relation in _HAPPENS else ()
-        if atom.status is Status.HOLDS and (names or values or clause.relation not in _HAPPENS):
+        if atom.status is AtomStatus.HOLDS and (names or values or clause.relation not in _HAPPENS):
             found.append(_names_in(case, clause, item, names or values, atom))
         else:
             found.append(cover(atom, (item.at, *verb)))
     return found
 
 
-def _names_in(case: Case, clause: Clause, place: Item, names: list[Token], changed: Atom) -> Atom:
+def _names_in(
+    case: Case, clause: Clause, place: ClauseItem, names: list[StatementToken], changed: Atom
+) -> Atom:
     """A place that changed proves little where a name is said to have come there, or to have gone."""
     world = case.world
-    paths = world.find_path(case.tokens[place.at].text).paths
+    paths = world.find_path(case.text(place.at)).paths
     is_added = clause.relation is not Relation.REMOVED
     if clause.relation not in (*_DEEDS, Relation.VALUE) or not world.are_lines_whole:
         return by_words(changed.reason, (), *changed.evidence)
     for name in names:
-        core = name.text.lstrip("vV") if name.kind is Kind.VERSION else core_of(name.text)
+        core = name.text.lstrip("vV") if name.kind is WordKind.VERSION else core_of(name.text)
         lines = (line for path in paths for line in world.lines(path, added=is_added))
         if name.certain and len(core) > 2 and not any(core in line for line in lines):
             side = "added" if is_added else "removed"
-            return contradicts(f"no {side} line of {paths[0]} has `{name.text}`", (), *changed.evidence)
+            return contradicts(f"no {side} line of {paths[0]} has `{name.text}`", *changed.evidence)
     return by_words(changed.reason, (), *changed.evidence)

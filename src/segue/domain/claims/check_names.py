@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds, in_diff, in_tree, unknown
-from segue.domain.claims.check_definitions import Place, kind_words, shown_fate
+from segue.domain.claims.check_definitions import DefinitionPlace, is_sure_name, kind_words, shown_fate
 from segue.domain.claims.linking import World, core_of
-from segue.domain.claims.relations import Clause, Item, Role
+from segue.domain.claims.relations import Clause, ClauseItem, Role
 from segue.domain.evidence.model import DefinitionFate
 
 _F = DefinitionFate
 
 
-def renamed_name(case: Case, clause: Clause, item: Item, target: Item) -> Atom:  # noqa: C901, PLR0911 (one way out for each finding)
+def renamed_name(case: Case, clause: Clause, item: ClauseItem, target: ClauseItem) -> Atom:  # noqa: C901, PLR0911 (one way out for each finding)
     """Whether a definition, or another name in code, is called otherwise now."""
     world = case.world
     old, new = case.tokens[item.at], case.tokens[target.at]
-    place = Place(case, clause.of(Role.PLACE))
+    place = DefinitionPlace(case, clause.of(Role.PLACE))
     covers = (item.at, target.at, *clause.verb, *place.at)
     for found in world.definitions(new.text):
-        if (
-            (
-                found.fate is _F.RENAMED
-                and found.old_name == core_of(old.text)
-                and found.name == core_of(new.text)
-            )
-            and not found.by_words
-            and (not place or place.holds(found))
-        ):
-            return holds(
-                shown_fate(found), (*covers, *kind_words(case, item.at, found.kind)), in_diff(found.path)
-            )
+        is_renamed = found.fate is _F.RENAMED and (found.old_name, found.name) == (
+            core_of(old.text),
+            core_of(new.text),
+        )
+        if is_renamed and not found.by_words and (not place or place.holds(found)):
+            words = kind_words(case, item.at, found.kind)
+            return holds(shown_fate(found), (*covers, *words), in_diff(found.path))
     came = [d for d in world.definitions(new.text) if d.fate is _F.ADDED and not d.by_words]
     went = [d for d in world.definitions(old.text) if d.fate is _F.REMOVED and not d.by_words]
     if came and went and came[0].path == went[0].path:
@@ -37,19 +32,12 @@ def renamed_name(case: Case, clause: Clause, item: Item, target: Item) -> Atom: 
         return by_words(told, place.at, in_diff(came[0].path))
     if clause.lemma == "called" and world.is_in_lines(old.text, added=True):
         return unknown("the changed lines do not show which of the names is the new one")
-    is_place = item.at > 0 and case.tokens[item.at - 1].low == "in"
-    if (
-        world.are_lines_whole
-        and not is_place
-        and new.certain
-        and old.certain
-        and len(core_of(old.text)) > 2
-        and len(core_of(new.text)) > 2
-    ):
+    are_sure = is_sure_name(old) and is_sure_name(new)
+    if world.are_lines_whole and are_sure and case.low(item.at - 1) != "in":
         if not world.is_in_lines(new.text, added=True):
-            return contradicts(f"no added line has `{new.text}`", (), in_tree())
+            return contradicts(f"no added line has `{new.text}`", in_tree())
         if not world.is_in_lines(old.text, added=False):
-            return contradicts(f"no removed line has `{old.text}`", (), in_tree())
+            return contradicts(f"no removed line has `{old.text}`", in_tree())
     files = world.files_with(new.text, added=True) & world.files_with(old.text, added=False)
     for path in sorted(files):
         hunk = line_with(world, path, old.text, new.text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds, unknown
 from segue.domain.claims.check_commands import (
     PARTS,
@@ -15,152 +17,109 @@ from segue.domain.claims.check_commands import (
     ran_words,
 )
 from segue.domain.claims.check_counts import Counted, counted_in
-from segue.domain.claims.ledger import Pointer
 from segue.domain.claims.lexicon import BAD, COUNT_NOUNS, FINE, GRAMMAR, NEGATIONS
 from segue.domain.claims.runs import Tests, all_test_runs, is_whole_run, known_test_runs, may_have_run, shown
-from segue.domain.claims.tokens import ENTITIES, Kind
+from segue.domain.claims.tokens import ENTITIES, WordKind, where
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import TestOutcome
-from segue.domain.handoff.reading.words import word_set
 from segue.domain.text.command_lines import purposes_of
+from segue.domain.text.words import word_set
 
 
 def check_results(case: Case) -> list[Atom]:
     """`12 passed`, `12 of 14 tests pass`, `none skipped`."""
     lows = lows_of(case)
-    counted = [
-        c for c in counted_in(case.tokens) if c.what in ("passed", "failed", "skipped", "collected", "tests")
-    ]
+    counted = [c for c in counted_in(case.tokens) if c.what in _COUNTED and c.start is None]
     is_result = any(low in FINE or low in BAD for low in lows)
     found = _plain_fraction(case, lows) if not counted else []
     for each in counted:
         what = each.what
         if what == "tests":
-            if not is_result or (case.reading.clauses and not _is_result_number(case, each)):
-                continue
-            what = _what_follows(case, lows, each)
-            if not what:
-                continue
-        atom = _total(case, each) if each.is_total else _count(case, each, what, lows)
-        if atom is not None:
-            found.append(atom)
+            is_told = is_result and _is_result_number(case, each)
+            what = _what_follows(case, lows, each) if is_told else ""
+        if what:
+            found += _total(case, each) if each.is_total else [_count(case, each, what, lows)]
     return found
+
+
+_COUNTED = frozenset({"passed", "failed", "skipped", "collected", "tests"})
+_NOBODY_COUNTED = "no run of the tests is known that counted them"
+
+
+def _counted_runs(case: Case, command: str | None = None) -> list[Tests]:
+    return [run for run in known_test_runs(case.world.evidence, command) if run.passed is not None]
+
+
+def _said_command(case: Case) -> str | None:
+    """The command that a statement names, or the one that it is about."""
+    commands = commands_in(case)
+    return case.text(commands[0]) if commands else case.reading.statement.command
 
 
 def _plain_fraction(case: Case, lows: list[str]) -> list[Atom]:
     """`Test results: 49/54`."""
-    at = next((n for n, t in enumerate(case.tokens) if t.total is not None and t.kind is Kind.NUMBER), None)
-    runs_tests = any("tests" in purposes_of(case.tokens[n].text) for n in commands_in(case))
+    at = next(
+        (n for n, t in enumerate(case.tokens) if t.total is not None and t.kind is WordKind.NUMBER), None
+    )
+    runs_tests = any("tests" in purposes_of(case.text(n)) for n in commands_in(case))
     if at is None or not (runs_tests or any(low in TESTS for low in lows)):
         return []
-    each = Counted(
-        at=at,
-        noun=at,
-        what="passed",
-        value=case.tokens[at].value or 0,
-        is_rough=False,
-        is_total=False,
-        between=(),
-    )
+    each = Counted(at=at, noun=at, what="passed", value=case.tokens[at].value or 0)
     atom = _count(case, each, "passed", lows)
-    words = [n for n, low in enumerate(lows) if low in PLAIN]
-    return (
-        []
-        if atom is None
-        else [
-            Atom(
-                status=atom.status,
-                reason=atom.reason,
-                covers=atom.covers | frozenset(words),
-                evidence=atom.evidence,
-            )
-        ]
-    )
+    return [replace(atom, covers=atom.covers | set(where(lows, PLAIN)))]
 
 
-def _total(case: Case, each: Counted) -> Atom | None:
+def _total(case: Case, each: Counted) -> list[Atom]:
     """The 14 of "of 14 tests 12 passed"."""
-    runs = [run for run in known_test_runs(case.world.evidence) if run.passed is not None]
-    lead = [n for n in (each.at - 1, each.at - 2) if n >= 0 and case.tokens[n].low in ("of", "out")]
+    runs = _counted_runs(case)
     for run in runs:
-        if each.value in (run.collected, (run.collected or 0) - run.skipped):
-            return holds(run.told(), (each.at, each.noun, *lead), *([run.pointer] if run.pointer else []))
-    return contradicts(f"{runs[-1].collected} tests were found; {runs[-1].told()}") if runs else None
+        if each.value in run.totals:
+            lead = case.at(("of", "out"), (each.at - 1, each.at - 2))
+            return [holds(run.told(), (each.at, each.noun, *lead), *run.pointers)]
+    return [contradicts(f"{runs[-1].collected} tests were found; {runs[-1].told()}")] if runs else []
 
 
-_DENIED = frozenset({"no", "none", "nothing", "zero", "0", "neither", "without"})
+_DENIED = word_set("no none nothing zero 0 neither without")
+_OF_EXIT = word_set("exit-code exit-status code status exit exits rc exited ended returned")
+_OF_TESTS = TESTS | word_set("nothing failures skips none skipped failed")
 
 
 def none_of(case: Case) -> list[Atom]:
     """`no test was skipped`, `nothing failed`, `zero failures`."""
     lows = lows_of(case)
-    kinds = {
-        n: COUNT_NOUNS[low] for n, low in enumerate(lows) if COUNT_NOUNS.get(low) in ("skipped", "failed")
-    }
-    denied = [
-        n
-        for n, low in enumerate(lows)
-        if low in _DENIED or (low in ("not", "n't") and lows[n + 1 : n + 3][:1] in (["a"], ["one"]))
-    ]
+    kinds = {n: what for n, low in enumerate(lows) if (what := COUNT_NOUNS.get(low)) in ("skipped", "failed")}
+    denied = [n for n in where(lows, _DENIED) if _OF_EXIT.isdisjoint(lows[max(n - 2, 0) : n])]
     deeds = [c for c in case.reading.clauses if c.relation not in (Relation.RAN, Relation.UNTOUCHED)]
-    if (
-        not kinds
-        or not denied
-        or deeds
-        or any(t.value for t in case.tokens if t.low not in ("single", "one"))
-    ):
-        return []
-    if not any(
-        lows[n] in TESTS
-        or lows[n] in ("nothing", "failures", "skips", "none", "skipped", "failed", "failures")
-        for n in range(len(lows))
-    ):
+    is_counted = any(t.value for t in case.tokens if t.low not in ("single", "one"))
+    if not kinds or not denied or deeds or is_counted or _OF_TESTS.isdisjoint(lows):
         return []
     commands = commands_in(case)[:1]
-    command = case.tokens[commands[0]].text if commands else None
-    runs = [run for run in known_test_runs(case.world.evidence, command) if run.passed is not None]
+    runs = _counted_runs(case, case.text(commands[0]) if commands else None)
     if not runs:
-        return [unknown("no run of the tests is known that counted them")]
+        return [unknown(_NOBODY_COUNTED)]
     run = runs[-1]
-    pointers = [run.pointer] if run.pointer else []
-    covers = [
-        n
-        for n, low in enumerate(lows)
-        if n in commands
-        or n in kinds
-        or n in denied
-        or low in PLAIN
-        or low in ("single", "one", "last", "not")
-    ]
-    for what in dict.fromkeys(kinds.values()):
-        if _value(run, what) != 0:
-            return [contradicts(run.told(), (), *pointers)]
-    if any(low in FINE for low in lows):
-        return (
-            [holds(run.told(), (*covers, *(n for n, low in enumerate(lows) if low in FINE)), *pointers)]
-            if not run.is_bad
-            else []
-        )
-    return [holds(run.told(), covers, *pointers)]
+    if any(_value(run, what) != 0 for what in kinds.values()):
+        return [contradicts(run.told(), *run.pointers)]
+    if run.is_bad and any(low in FINE for low in lows):
+        return []
+    words = where(lows, PLAIN | FINE | {"single", "one", "last", "not"})
+    return [holds(run.told(), (*commands, *kinds, *denied, *words), *run.pointers)]
+
+
+_MAKES = (Relation.CREATED, Relation.ADDED, Relation.REMOVED, Relation.CHANGED)
 
 
 def _is_result_number(case: Case, each: Counted) -> bool:
     """False for the 3 of "added 3 tests, all pass"."""
-    for clause in case.reading.clauses:
-        if clause.first <= each.at <= clause.last and clause.relation in (
-            Relation.CREATED,
-            Relation.ADDED,
-            Relation.REMOVED,
-            Relation.CHANGED,
-        ):
-            return not any(v < each.at for v in clause.verb)
-    return True
+    around = (c for c in case.reading.clauses if c.first <= each.at <= c.last and c.relation in _MAKES)
+    clause = next(around, None)
+    return clause is None or not any(v < each.at for v in clause.verb)
 
 
 def _has_labelled(case: Case, each: Counted) -> bool:
     """True if a later number has its label before it, and the label tells nothing of this one."""
     behind = range(max(each.noun, each.at) + 1, len(case.tokens))
-    numbers = [n for n in behind if case.tokens[n].kind is Kind.NUMBER]
+    numbers = [n for n in behind if case.kind(n) is WordKind.NUMBER]
     return bool(numbers) and numbers[-1] not in {c.at for c in counted_in(case.tokens) if c.noun > c.at}
 
 
@@ -183,65 +142,53 @@ def _what_follows(case: Case, lows: list[str], each: Counted) -> str:
     return "passed" if any(low in FINE for low in lows) else "collected"
 
 
-def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom | None:  # noqa: PLR0911
+def _count(case: Case, each: Counted, what: str, lows: list[str]) -> Atom:  # noqa: PLR0911
     token = case.tokens[each.at]
-    if each.at and lows[each.at - 1] in ("but", "except"):
+    if case.low(each.at - 1) in ("but", "except"):
         return unknown("it says how many are left out")
-    command = case.tokens[commands_in(case)[0]].text if commands_in(case) else case.reading.statement.command
-    runs = [run for run in known_test_runs(case.world.evidence, command) if run.passed is not None]
-    stop = next((n for n in range(each.at, len(lows)) if lows[n] in _STOPS), len(lows))
-    ends = {
-        n
-        for n, low in enumerate(lows)
-        if each.at < n < stop
-        and (low in FINE or low in BAD or low in ("skipped", "collected"))
-        and n - each.noun < 8
-        and not (what == "collected" and low in FINE)
-    }
-    glue = [n for n in range(max(0, each.at - 2), each.noun) if lows[n] in WHOLE]
-    commands = commands_in(case)[:1]
-    labels = [n for n, low in enumerate(lows) if low in TESTS and (n + 1 < len(lows) and ":" in lows[n + 1])]
-    labels += [
-        n for c in case.reading.clauses if c.relation is Relation.RAN for n in c.words if lows[n] in TESTS
-    ]
-    covers = [
-        each.at,
-        each.noun,
-        *each.exact,
-        *ends,
-        *glue,
-        *[n for n in range(each.at, max(ends, default=each.noun)) if lows[n] in PLAIN],
-        *commands,
-        *labels,
-        *[n for n, low in enumerate(lows) if low in TITLES],
-        *ran_words(case),
-        *_same_result(case, what, lows[:stop]),
-    ]
+    command = _said_command(case)
+    runs = _counted_runs(case, command)
     if not runs:
         return _number_without_run(case, command)
+    every = [_value(r, what) for r in all_test_runs(case.world.evidence) if r.passed is not None]
+    if any(case.low(n + 1) in ("run", "runs") for n in where(lows, _EARLIER)):
+        return by_words(runs[-1].told()) if each.value in every else unknown("it tells of an earlier run")
+    covers, glue = _around(case, each, what, lows)
     if part := _scope(case, each, lows):
         return _count_of_part(case, each, what, runs, part, covers)
-    values = {_value(run, what) for run in runs} | {sum(_value(run, what) or 0 for run in runs)}
+    values = {_value(run, what) for run in runs} | {sum(_value(run, what) for run in runs)}
     run = runs[-1]
-    pointers = [run.pointer] if run.pointer else []
     if each.value not in values:
-        if any(_value(other, what) == each.value for other in all_test_runs(case.world.evidence)):
-            return by_words(run.told(), (), *pointers)
+        if each.value in every:
+            return by_words(run.told(), (), *run.pointers)
         is_part = case.is_rival or (case.reading.statement.follows and not glue)
-        if is_part and each.value < max(v or 0 for v in values):
+        if is_part and each.value < max(values):
             return unknown(f"{run.told()}; the number may be that of a part")
-        return contradicts(run.told(), (), *pointers)
-    if token.total is not None and not any(
-        token.total in (r.collected, (r.collected or 0) - r.skipped) for r in runs
-    ):
-        return contradicts(f"{run.collected} tests were found; {run.told()}", (), *pointers)
+        return contradicts(run.told(), *run.pointers)
+    if token.total is not None and not any(token.total in r.totals for r in runs):
+        return contradicts(f"{run.collected} tests were found; {run.told()}", *run.pointers)
     if glue and what == "passed" and run.is_bad:
-        return contradicts(run.told(), (), *pointers)
-    return (
-        capped(case, holds(run.told(), covers, *pointers))
-        if what == "passed"
-        else holds(run.told(), covers, *pointers)
-    )
+        return contradicts(run.told(), *run.pointers)
+    atom = holds(run.told(), covers, *run.pointers)
+    return capped(case, atom) if what == "passed" else atom
+
+
+_EARLIER = word_set("first initial earlier previous")
+
+
+def _around(case: Case, each: Counted, what: str, lows: list[str]) -> tuple[list[int], list[int]]:
+    """The words that a number of tests stands for, and those among them that say that it is all of them."""
+    stop = next((n for n in range(each.at, len(lows)) if lows[n] in _STOPS), len(lows))
+    results = (BAD if what == "collected" else FINE | BAD) | {"skipped", "collected"}
+    ends = [n for n in where(lows, results) if each.at < n < min(stop, each.noun + 8)]
+    glue = case.at(WHOLE, range(each.at - 2, each.noun))
+    labels = [n for n in where(lows, TESTS) if ":" in case.low(n + 1)]
+    for clause in case.reading.clauses:
+        labels += case.at(TESTS, clause.words) if clause.relation is Relation.RAN else []
+    plain = [n for n in where(lows, PLAIN) if each.at <= n < max(ends, default=each.noun)]
+    words = [*where(lows, TITLES), *ran_words(case), *_same_result(case, what, lows[:stop])]
+    covers = [each.at, each.noun, *each.exact, *ends, *glue, *plain, *commands_in(case)[:1], *labels, *words]
+    return covers, glue
 
 
 def _same_result(case: Case, what: str, lows: list[str]) -> list[int]:
@@ -263,46 +210,40 @@ def _number_without_run(case: Case, command: str | None) -> Atom:
     return unknown(told or "no run of the tests is known that counted them")
 
 
-def _value(run: Tests, what: str) -> int | None:
-    return {"passed": run.passed, "failed": run.failed, "skipped": run.skipped, "collected": run.collected}[
-        what
-    ]
+def _value(run: Tests, what: str) -> int:
+    counts = {"passed": run.passed, "failed": run.failed, "skipped": run.skipped}
+    return counts.get(what, run.collected) or 0
 
 
 def _scope(case: Case, each: Counted, lows: list[str]) -> list[int]:
     """The words that say that the tests are only some of all: `the new tests`, `tests in a.py`."""
     near = range(each.at, min(len(lows), max(each.noun + 9, each.at + 1)))
     parts = [n for n in near if lows[n] in PARTS and n < each.noun + 1]
-    places = [n for n in near if case.tokens[n].kind is Kind.PATH or (case.tokens[n].kind is Kind.NAME)]
-    lead = [n for n in range(each.at) if case.tokens[n].kind in (Kind.PATH, Kind.NAME)]
-    others = [
-        n
-        for n in range(each.at + 1, each.noun)
-        if lows[n].isalpha() and lows[n] not in PLAIN and lows[n] not in FINE and lows[n] not in BAD
-    ]
+    places = [n for n in (*range(each.at), *near) if case.kind(n) in (WordKind.PATH, WordKind.NAME)]
+    others = [n for n in _words(lows, range(each.at + 1, each.noun)) if lows[n] not in PLAIN | FINE | BAD]
     topics = [
         n
-        for n in near
-        if lows[n] in ("for", "in", "on", "of")
-        and n > each.noun
-        and n + 1 < len(lows)
+        for n in case.at(("for", "in", "on", "of"), near)
+        if each.noun < n < len(lows) - 1
         and lows[n + 1] not in ("total", "all", "them", "these", "those")
-        and not set(lows[n + 1 : n + 4]) & TESTS
+        and (TESTS | {"run"}).isdisjoint(lows[n + 1 : n + 4])
     ]
-    labels = [
-        n
-        for n in range(each.at)
-        if lows[n].isalpha()
-        and not any(lows[n] in known for known in (PLAIN, GRAMMAR, FINE, COUNT_NOUNS, TITLES))
-    ]
-    labels = labels if each.at and ":" in lows[each.at - 1] else []
-    return parts + places + lead + others + topics + labels
+    is_labelled = ":" in case.low(each.at - 1)
+    labels = [n for n in _words(lows, range(each.at)) if is_labelled and lows[n] not in _NO_LABELS]
+    return parts + places + others + topics + labels
+
+
+_NO_LABELS = PLAIN | GRAMMAR | FINE | frozenset(COUNT_NOUNS) | TITLES
+
+
+def _words(lows: list[str], span: range) -> list[int]:
+    return [n for n in span if lows[n].isalpha()]
 
 
 def _count_of_part(
     case: Case, each: Counted, what: str, runs: list[Tests], part: list[int], covers: list[int]
 ) -> Atom:
-    paths = [n for n in part if case.tokens[n].kind is Kind.PATH]
+    paths = [n for n in part if case.kind(n) is WordKind.PATH]
     for run in runs:
         if paths and run.outcomes is not None:
             text = case.tokens[paths[0]].text
@@ -315,8 +256,8 @@ def _count_of_part(
             if inside:
                 told = f"{value} tests of {text} {what}, {len(inside)} were found"
                 return holds(told, (*covers, *paths)) if value == each.value else contradicts(told)
-    most = max(_value(run, "collected" if what == "collected" else what) or 0 for run in runs)
-    if each.value > most:
+    every = (run for run in all_test_runs(case.world.evidence) if run.passed is not None)
+    if each.value > max(_value(run, what) for run in every):
         return contradicts(runs[-1].told())
     return unknown(f"{runs[-1].told()}; the statement speaks of a part of the tests")
 
@@ -324,46 +265,27 @@ def _count_of_part(
 def all_tests(case: Case) -> list[Atom]:
     """`all tests pass`, `the suite is green`, `no failing tests`."""
     lows = lows_of(case)
-    fine = [n for n, low in enumerate(lows) if low in FINE]
-    heads = [n for n, low in enumerate(lows) if low in TESTS] or _implied_suite(case, lows, fine)
-    if not heads or not fine or fine[-1] < heads[0]:
+    fine = where(lows, FINE)
+    heads = where(lows, TESTS) or _implied_suite(case, lows, fine)
+    if not heads or not fine or fine[-1] < heads[0] or any(low in NEGATIONS for low in lows):
         return []
-    board = [n for n, low in enumerate(lows) if low in ("across", "board", "everywhere")]
     span = range(heads[0], fine[-1] + 1)
-    if any(low in NEGATIONS for low in lows) or any(lows[n] in BAD for n in span):
+    if any(lows[n] in BAD for n in span):
         return []
-    between = [
-        n
-        for n in span
-        if lows[n].isalpha() and not any(lows[n] in known for known in (PLAIN, FINE, TITLES, {"in", "of"}))
-    ]
-    lead = [n for n in range(heads[0]) if (lows[n] in PARTS) or case.tokens[n].kind in (Kind.NAME, Kind.PATH)]
-    described = [
-        n
-        for n in range(max(0, heads[0] - 1), heads[0])
-        if lows[n].isalpha() and lows[n] not in PLAIN and lows[n] not in NEGATIONS
-    ]
-    things = [n for n in span if case.tokens[n].kind in (Kind.NAME, Kind.PATH)]
-    after = [
-        n
-        for n in range(fine[-1] + 1, len(lows))
-        if lows[n] in ("except", "besides", "only", "on", "if", "in", "with", "when", "locally")
-    ]
+    between = [n for n in _words(lows, span) if lows[n] not in PLAIN | FINE | TITLES | {"in", "of"}]
+    lead = [n for n in range(heads[0]) if lows[n] in PARTS]
+    described = [n for n in _words(lows, range(max(0, heads[0] - 1), heads[0])) if lows[n] not in PLAIN]
+    things = [n for n in range(fine[-1] + 1) if case.kind(n) in (WordKind.NAME, WordKind.PATH)]
+    after = case.at(_BUT, range(fine[-1] + 1, len(lows)))
     whole = [n for n in range(fine[-1]) if lows[n] in WHOLE]
-    command = case.tokens[commands_in(case)[0]].text if commands_in(case) else case.reading.statement.command
-    runs = known_test_runs(case.world.evidence, command)
-    covers = [
-        *heads,
-        *fine,
-        *board,
-        *[n for n in span if lows[n] in PLAIN],
-        *commands_in(case)[:1],
-        *ran_words(case),
-    ]
+    runs = known_test_runs(case.world.evidence, _said_command(case))
+    words = [*where(lows, ("across", "board", "everywhere")), *(n for n in span if lows[n] in PLAIN)]
+    covers = [*heads, *fine, *words, *commands_in(case)[:1], *ran_words(case)]
     is_part = bool(between or lead or described or things or after)
     return [_judge_all(case, runs, covers, whole, is_part=is_part)]
 
 
+_BUT = word_set("except besides only on if in with when locally")
 _ALL_OVER = word_set("everything all green across board it is 's are still now again over everywhere the and")
 
 
@@ -380,14 +302,13 @@ def _judge_all(case: Case, runs: list[Tests], covers: list[int], whole: list[int
         return _number_without_run(case, None)
     bad = [run for run in runs if run.is_bad]
     run = (bad or runs)[-1]
-    pointers: list[Pointer] = [run.pointer] if run.pointer else []
     if bad:
         if is_part:
             return unknown(f"{run.told()}; the statement speaks of a part of the tests")
-        return contradicts(run.told(), (), *pointers)
+        return contradicts(run.told(), *run.pointers)
     if run.exit_code is None and run.passed is None:
         return unknown(f"the log does not tell how {shown(run.command)} ended")
     is_all = is_whole_run(run.command) and not any(each.skipped for each in runs)
     if is_part:
-        return by_words(run.told(), (), *pointers)
-    return capped(case, holds(run.told(), (*covers, *(whole if is_all else ())), *pointers))
+        return by_words(run.told(), (), *run.pointers)
+    return capped(case, holds(run.told(), (*covers, *(whole if is_all else ())), *run.pointers))

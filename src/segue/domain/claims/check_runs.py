@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from segue.domain.claims.atoms import Atom, Case, Status
+from segue.domain.claims.atoms import Atom, AtomStatus, Case
 from segue.domain.claims.check_commands import TESTS, clean_tools, exit_codes, ran, went_well
 from segue.domain.claims.check_results import all_tests, check_results, none_of
 from segue.domain.claims.lexicon import FINE
@@ -20,7 +20,7 @@ def check_runs(case: Case) -> list[Atom]:
         for n, low in enumerate(lows)
         if low in _WHOLE and n not in covered and (TESTS | FINE) & set(lows[n + 1 : n + 4])
     ]
-    if not atoms or (whole and all(atom.status is Status.HOLDS for atom in atoms)):
+    if not atoms or (whole and all(atom.status is AtomStatus.HOLDS for atom in atoms)):
         atoms += all_tests(case)
     atoms += clean_tools(case)
     return atoms + [atom for atom in ran(case) if not _is_told(atoms, atom)]
@@ -28,4 +28,4 @@ def check_runs(case: Case) -> list[Atom]:
 
 def _is_told(atoms: list[Atom], atom: Atom) -> bool:
     is_same = any(atom.covers & each.covers for each in atoms if each.covers)
-    return is_same and atom.status is not Status.CONTRADICTS
+    return is_same and atom.status is not AtomStatus.CONTRADICTS

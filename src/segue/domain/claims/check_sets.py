@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, unknown
-from segue.domain.claims.check_definitions import NAMES, Place, kind_words, shown_fate
+from segue.domain.claims.check_definitions import NAMES, DefinitionPlace, kind_words, shown_fate
 from segue.domain.claims.lexicon import (
     EXCEPT,
     GRAMMAR,
@@ -18,10 +18,10 @@ from segue.domain.claims.lexicon import (
 )
 from segue.domain.claims.linking import core_of, is_code_path, is_doc_path, is_test_path
 from segue.domain.claims.relations import Clause, Role
-from segue.domain.claims.tokens import ENTITIES, Kind
+from segue.domain.claims.tokens import ENTITIES, WordKind, where
 from segue.domain.claims.verbs import NOUNS, VERBS, Relation
 from segue.domain.evidence.model import DefinitionFate, DefinitionKind
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _CHANGE_WORDS = frozenset(
     word
@@ -59,39 +59,20 @@ _GROUP_NOUNS = word_set("file files code changes documentation")
 def check_only(case: Case) -> list[Atom]:
     """`only X changed`, `no other files were touched`, `everything else is unchanged`."""
     lows = [t.low if t.kind not in ENTITIES else "" for t in case.tokens]
-    tells_change = (
-        any(c.relation is Relation.UNTOUCHED for c in case.reading.clauses)
-        or any(low in ("diff", "changeset") for low in lows)
-        or any(low in _CHANGE_WORDS or STATES.get(low) == "untouched" for low in lows)
+    has_others = any(low in OTHERS for low in lows)
+    tells_change = any(c.relation is Relation.UNTOUCHED for c in case.reading.clauses) or any(
+        low in _CHANGE_WORDS or low in ("diff", "changeset") or STATES.get(low) == "untouched" for low in lows
     )
     if (found := _except(case, lows)) is not None and tells_change:
         return found
     if "nothing" in lows and tells_change and len(case.reading.clauses) == 1 and not _things(case):
-        return _nothing(case, lows) if not any(low in OTHERS for low in lows) else _no_other(case, lows)
+        return _no_other(case, lows) if has_others else _nothing(case, lows)
     if any(low in _CLOSING for low in lows) and _things(case) and _is_bare(case, lows):
         return _only(case, lows, len(lows), says_all=True)
-    if any(low in OTHERS for low in lows):
-        return (
-            _no_other(case, lows)
-            if tells_change or any(c.relation is Relation.UNTOUCHED for c in case.reading.clauses)
-            else []
-        )
-    exclusive = [
-        at
-        for at, low in enumerate(lows)
-        if (low in ONLY or _is_just(case, at)) and lows[max(0, at - 1)] != "not"
-    ]
-    if (
-        not exclusive
-        and "all" in lows
-        and any(low in ("changes", "edits", "modifications") for low in lows)
-        and {"in", "under"} & set(lows)
-    ):
-        exclusive = (
-            [lows.index("all")]
-            if not any(c.verb and case.tokens[c.verb[0]].low not in NOUNS for c in case.reading.clauses)
-            else []
-        )
+    if has_others:
+        return _no_other(case, lows) if tells_change else []
+    exclusive = [n for n, low in enumerate(lows) if low in ONLY or _is_just(case, n)]
+    exclusive = [n for n in exclusive if case.low(n - 1) != "not" and not _says_stayed(case, n)]
     return _only(case, lows, exclusive[0], says_all=True) if exclusive and tells_change else []
 
 
@@ -106,26 +87,30 @@ _SCOPE = _CLOSING | word_set(
 )
 
 
+_BARE = _SCOPE | _SET_WORDS | _CHANGE_WORDS | GRAMMAR | frozenset(PREPOSITIONS)
+
+
 def _is_bare(case: Case, lows: list[str]) -> bool:
     """True if a statement says nothing but which files, and that they are all."""
-    deeds = [
-        c
-        for c in case.reading.clauses
-        if c.relation not in (Relation.CHANGED, Relation.UNTOUCHED, Relation.HAS)
-    ]
-    kept = [c for c in case.reading.clauses if c.relation is Relation.UNTOUCHED or c.negated]
-    deeds += [c for c in kept if any(case.tokens[i.at].kind is Kind.PATH for i in c.items)]
+    clauses = case.reading.clauses
+    deeds = [c for c in clauses if c.relation not in (Relation.CHANGED, Relation.UNTOUCHED, Relation.HAS)]
+    kept = [c for c in clauses if c.relation is Relation.UNTOUCHED or c.negated]
+    deeds += [c for c in kept if any(case.kind(i.at) is WordKind.PATH for i in c.items)]
     named = any(t.kind in NAMES for t in case.tokens)
-    known = _SCOPE | _SET_WORDS | _CHANGE_WORDS | GRAMMAR | frozenset(PREPOSITIONS)
-    return (
-        not deeds and not named and all(low in known or not low.isalpha() for low in lows if "-" not in low)
-    )
+    return not deeds and not named and all(low in _BARE or not low.isalpha() for low in lows)
+
+
+def _says_stayed(case: Case, at: int) -> bool:
+    """True for "a.py is the only file that stayed as it was": all others are said to have changed."""
+    kept = (c for c in case.reading.clauses if c.relation is Relation.UNTOUCHED or c.negated)
+    other = any(case.low(n) in OTHERS for n in range(len(case.tokens)))
+    return not other and any(c.first <= at <= c.last for c in kept)
 
 
 def _is_just(case: Case, at: int) -> bool:
     """True for the `just` of "just a.py"."""
     after = case.tokens[at + 1] if at + 1 < len(case.tokens) else None
-    return case.tokens[at].low == "just" and after is not None and after.kind in ENTITIES
+    return case.low(at) == "just" and after is not None and after.kind in ENTITIES
 
 
 def _things(case: Case) -> bool:
@@ -136,7 +121,7 @@ def _nothing(case: Case, lows: list[str]) -> list[Atom]:
     """`nothing was changed`."""
     changed = sorted(case.world.evidence.changes)
     if changed:
-        return [contradicts(case.world.describe(changed[0]), (), in_diff(changed[0]))]
+        return [contradicts(case.world.describe(changed[0]), in_diff(changed[0]))]
     covers = [n for n, low in enumerate(lows) if low == "nothing" or low in _CHANGE_WORDS]
     return [holds("no file changed", covers)] if case.world.is_whole else []
 
@@ -153,7 +138,7 @@ def _except(case: Case, lows: list[str]) -> list[Atom] | None:
     denies = any(low in NEGATIONS for low in lows) and any(low in _ANYTHING for low in lows)
     denied = denies or (kept and any(low in _EVERYTHING for low in lows))
     excepted = [at for at, low in enumerate(lows) if low in EXCEPT and not ONLY & set(lows)]
-    paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH]
+    paths = [n for n, t in enumerate(case.tokens) if t.kind is WordKind.PATH]
     if not denied or not excepted or not paths:
         return None
     if lows[excepted[0]] == "but" and not any(n > excepted[0] for n in paths):
@@ -169,54 +154,49 @@ def _no_other(case: Case, lows: list[str]) -> list[Atom]:
     thing = any(low in _FILE_WORDS for low in around)
     if not (denies or same) or not thing or not case.world.is_whole:
         return []
-    silent = [
-        p for p, c in sorted(case.world.evidence.changes.items()) if p not in case.said and c.is_certain
-    ]
-    covers = [
-        n
-        for n, low in enumerate(lows)
-        if low in _SET_WORDS or low in _CHANGE_WORDS or STATES.get(low) == "untouched"
-    ]
+    changes = case.world.evidence.changes
+    silent = [p for p, c in sorted(changes.items()) if p not in case.said and c.is_certain]
     if silent:
-        return [
-            contradicts(f"{case.world.describe(silent[0])}, and is named nowhere", (), in_diff(silent[0]))
-        ]
-    number = len(case.world.evidence.changes)
-    return [
-        holds(
-            f"all {number} changed files are named" if number != 1 else "the only changed file is named",
-            covers,
-        )
-    ]
+        return [contradicts(f"{case.world.describe(silent[0])}, and is named nowhere", in_diff(silent[0]))]
+    told = (
+        f"all {len(changes)} changed files are named"
+        if len(changes) != 1
+        else "the only changed file is named"
+    )
+    kept = [n for n, low in enumerate(lows) if STATES.get(low) == "untouched"]
+    return [holds(told, (*kept, *where(lows, _SET_WORDS | _CHANGE_WORDS)))]
 
 
 def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]:
     world = case.world
     is_twofold = bool(ONLY & set(lows) and {"apart", "except", "besides", "aside", "excluding"} & set(lows))
     is_counted = at + 1 < len(lows) and case.tokens[at + 1].value is not None
-    if not world.is_whole or is_counted or is_twofold:
+    paths = [n for n, t in enumerate(case.tokens) if t.kind is WordKind.PATH and t.certain]
+    # "Of the files in docs/, only a.md changed" tells of a part; so does "nothing in src/ but a.ts changed".
+    scopes = [n for n in paths if n < at < len(lows) or (not says_all and _is_within(case, n))]
+    within = [n for n in scopes if world.find_path(case.text(n)).is_many]
+    if not world.is_whole or is_counted or is_twofold or within:
         return []
-    paths = [n for n, t in enumerate(case.tokens) if t.kind is Kind.PATH and t.certain]
-    names = [n for n, t in enumerate(case.tokens) if t.kind is Kind.NAME and t.certain]
-    covers = [
-        n
-        for n, low in enumerate(lows)
-        if low in _SET_WORDS or low in _CHANGE_WORDS or (low in _SCOPE and low not in _OPINIONS)
-    ]
+    names = [n for n, t in enumerate(case.tokens) if t.kind is WordKind.NAME and t.certain]
+    covers = where(lows, _SET_WORDS | _CHANGE_WORDS | (_SCOPE - _OPINIONS))
     if names:
         return _only_names(case, paths, names, covers)
     if not paths:
         return _only_group(case, lows, covers)
-    allowed = {path for n in paths for path in world.find_path(case.tokens[n].text).paths}
+    allowed = {path for n in paths for path in world.find_path(case.text(n)).paths}
     beyond = [p for p, c in sorted(world.evidence.changes.items()) if p not in allowed and c.is_certain]
     if beyond:
-        return [contradicts(f"{world.describe(beyond[0])}, too", (), in_diff(beyond[0]))]
-    idle = [n for n in paths if not _is_changed(case, case.tokens[n].text)]
+        return [contradicts(f"{world.describe(beyond[0])}, too", in_diff(beyond[0]))]
+    idle = [n for n in paths if not _is_changed(case, case.text(n))]
     if idle and (says_all or len(idle) == len(paths)):
-        return [
-            contradicts(f"{case.tokens[idle[0]].text} did not change", (), in_tree(case.tokens[idle[0]].text))
-        ]
+        text = case.text(idle[0])
+        return [contradicts(f"{text} did not change", in_tree(text))]
     return [holds("nothing else changed", (*covers, *paths))]
+
+
+def _is_within(case: Case, at: int) -> bool:
+    """True for the `src/` of "nothing in src/"."""
+    return any(case.low(n) in ("in", "under", "inside", "within", "below") for n in (at - 1, at - 2))
 
 
 def _is_changed(case: Case, text: str) -> bool:
@@ -226,16 +206,13 @@ def _is_changed(case: Case, text: str) -> bool:
 
 def _only_names(case: Case, paths: list[int], names: list[int], covers: list[int]) -> list[Atom]:
     world = case.world
-    allowed = {core_of(case.tokens[n].text) for n in names}
-    where = {p for n in paths for p in world.find_path(case.tokens[n].text).paths}
+    allowed = {core_of(case.text(n)) for n in names}
+    where = {p for n in paths for p in world.find_path(case.text(n)).paths}
     looked = [d for d in world.evidence.definitions if not where or d.path in where]
-    beyond = [
-        d
-        for d in looked
-        if allowed.isdisjoint({d.name, d.old_name, *d.qualified.split(".")}) and not d.by_words
-    ]
+    others = [d for d in looked if allowed.isdisjoint({d.name, d.old_name, *d.qualified.split(".")})]
+    beyond = [d for d in others if not d.by_words]
     if beyond and beyond[0].kind is not DefinitionKind.CONSTANT:
-        return [contradicts(shown_fate(beyond[0]), (), in_diff(beyond[0].path))]
+        return [contradicts(shown_fate(beyond[0]), in_diff(beyond[0].path))]
     files = [p for p in world.evidence.changes if p not in {d.path for d in looked}]
     if looked and not (where or set(files)) & world.evidence.unparsed and (where or not files):
         return [holds("no other definition changed", (*covers, *names, *paths))]
@@ -243,42 +220,33 @@ def _only_names(case: Case, paths: list[int], names: list[int], covers: list[int
 
 
 def _only_group(case: Case, lows: list[str], covers: list[int]) -> list[Atom]:
-    named = [n for n, low in enumerate(lows) if low in _GROUPS]
+    named = where(lows, _GROUPS)
     if not named:
         return []
     fits = _GROUPS[lows[named[0]]]
     beyond = [p for p in sorted(case.world.evidence.changes) if not fits(p)]
     if beyond:
-        return [contradicts(f"{case.world.describe(beyond[0])}, too", (), in_diff(beyond[0]))]
-    nouns = [n for n, low in enumerate(lows) if low in _GROUP_NOUNS]
+        return [contradicts(f"{case.world.describe(beyond[0])}, too", in_diff(beyond[0]))]
+    nouns = where(lows, _GROUP_NOUNS)
     return [holds("no other file changed", (*covers, *named, *nouns))]
 
 
 def check_untouched(case: Case, clause: Clause) -> list[Atom]:
     """`did not touch X`, `left X alone`, `no changes to X`."""
-    lows = [case.tokens[n].low for n in range(clause.first, min(clause.last + 3, len(case.tokens)))]
+    span = range(clause.first, min(clause.last + 3, len(case.tokens)))
     if clause.relation is Relation.UNTOUCHED:
-        is_said = (
-            clause.lemma in STATES
-            or any(low in UNCHANGED for low in lows)
-            or ("as" in lows and {"is", "was", "before", "it"} & set(lows))
-        )
-        if not is_said or clause.negated:
+        lows = {case.low(n) for n in span}
+        is_as = "as" in lows and bool({"is", "was", "before", "it"} & lows)
+        if clause.negated or not (clause.lemma in STATES or UNCHANGED & lows or is_as):
             return []
-    states = [
-        n
-        for n in range(clause.first, min(clause.last + 3, len(case.tokens)))
-        if case.tokens[n].low in UNCHANGED | NEGATIONS | {"as", "at", "all", "way", "any"}
-    ]
-    if clause.last + 1 < len(case.tokens) and case.tokens[clause.last + 1].low == "at":
-        states.append(clause.last + 1)
+    states = case.at(UNCHANGED | NEGATIONS | {"as", "at", "all", "way", "any"}, span)
     found: list[Atom] = []
     items = [i for i in clause.of(Role.OBJECT, Role.TARGET, Role.PLACE) if not i.modifies]
-    named = [i for i in items if case.tokens[i.at].kind in NAMES and case.tokens[i.at].kind is not Kind.QUOTE]
+    named = [i for i in items if case.kind(i.at) in NAMES and case.kind(i.at) is not WordKind.QUOTE]
     for item in items:
         token = case.tokens[item.at]
         covers = (item.at, *clause.verb, *states)
-        if token.kind is Kind.PATH and not (named and item.role is not Role.OBJECT):
+        if token.kind is WordKind.PATH and not (named and item.role is not Role.OBJECT):
             found.append(_path_untouched(case, token.text, covers, token.certain))
         elif item in named:
             found.append(_name_untouched(case, clause, item.at, covers))
@@ -290,11 +258,12 @@ def _path_untouched(case: Case, text: str, covers: Iterable[int], certain: bool)
     match = world.find_path(text)
     touched = [p for p in match.paths if p in world.evidence.changes and world.evidence.changes[p].is_certain]
     touched += [p for p in match.paths if p in world.renamed]
-    is_clear = len(match.paths) == 1 or match.is_many
+    is_excepted = bool(case.at(EXCEPT - {"but"}))  # "nothing under tests/ changed apart from a.py"
+    is_clear = len(match.paths) == 1 or (match.is_many and not is_excepted)
     if touched and is_clear and certain and not _is_told_move(case, touched[0]):
         shown = touched[0] if touched[0] in world.evidence.changes else world.renamed[touched[0]]
-        return contradicts(world.describe(shown), (), in_diff(shown))
-    if touched or match.unseen or not match.paths or not world.is_whole:
+        return contradicts(world.describe(shown), in_diff(shown))
+    if touched or match.unseen or not match.paths or not world.is_whole or (match.is_many and is_excepted):
         return unknown(f"nothing shows that {text} is unchanged")
     return holds(f"{match.wanted} did not change", covers, in_tree(match.wanted))
 
@@ -305,58 +274,48 @@ def _is_told_move(case: Case, path: str) -> bool:
     change = case.world.change(now)
     if change is None or change.old_path is None or change.additions or change.deletions:
         return False
-    named = {p for t in case.tokens if t.kind is Kind.PATH for p in case.world.find_path(t.text).paths}
+    named = {p for t in case.tokens if t.kind is WordKind.PATH for p in case.world.find_path(t.text).paths}
     return {now, change.old_path} <= named
 
 
 def _name_untouched(case: Case, clause: Clause, at: int, covers: tuple[int, ...]) -> Atom:
     world, token = case.world, case.tokens[at]
-    place = Place(case, clause.of(Role.PLACE, Role.SOURCE))
+    place = DefinitionPlace(case, clause.of(Role.PLACE, Role.SOURCE))
     known = [d for d in world.definitions(token.text) if not place or place.holds(d)]
     sure = [d for d in known if not d.by_words and (d.body_changed or d.fate is not DefinitionFate.CHANGED)]
     if sure and sure[0].fate is not DefinitionFate.ADDED:
-        return contradicts(shown_fate(sure[0]), (), in_diff(sure[0].path))
+        return contradicts(shown_fate(sure[0]), in_diff(sure[0].path))
     defined = world.definition_places(token.text)
     if known or not world.are_lines_whole or not defined:
         return unknown(f"nothing shows that `{token.text}` is unchanged")
-    if any(
-        p.path in world.evidence.changes and (p.path in world.evidence.unparsed or not is_code_path(p.path))
-        for p in defined
-    ):
+    looked = {p.path for p in defined} & set(world.evidence.changes)
+    if any(path in world.evidence.unparsed or not is_code_path(path) for path in looked):
         return unknown(f"nothing shows that `{token.text}` is unchanged")
-    extra = [
-        n
-        for n in (at - 1, at + 1)
-        if 0 <= n < len(case.tokens)
-        and case.tokens[n].low in ("function", "class", "method", "constant", "helper")
-    ]
-    return holds(
-        f"`{token.text}` did not change",
-        (*covers, *place.at, *extra, *kind_words(case, at, None)),
-        in_tree(defined[0].path),
-    )
+    words = [*case.at(_DEFINED, (at - 1, at + 1)), *kind_words(case, at, None)]
+    told = f"`{token.text}` did not change"
+    return holds(told, (*covers, *place.at, *words), in_tree(defined[0].path))
+
+
+_DEFINED = word_set("function class method constant helper")
 
 
 def _group_untouched(case: Case, clause: Clause, states: list[int]) -> list[Atom]:
     """`existing tests were not changed`, `no production code was touched`."""
     span = range(clause.first, min(clause.last + 1, len(case.tokens)))
-    named = [n for n in span if case.tokens[n].low in _GROUPS and case.tokens[n].kind is Kind.WORD]
+    named = [n for n in span if case.low(n) in _GROUPS and case.kind(n) is WordKind.WORD]
     if not named or not case.world.is_whole:
         return []
     fits = _GROUPS[case.tokens[named[0]].low]
     touched = [p for p in sorted(case.world.evidence.changes) if fits(p)]
-    existing = [n for n in span if case.tokens[n].low == "existing"]
+    existing = case.at(("existing",), span)
+    evidence = case.world.evidence
     if existing and fits is is_test_path:
-        changed = [
-            d
-            for d in case.world.evidence.definitions
-            if d.kind is DefinitionKind.TEST and d.fate is not DefinitionFate.ADDED
-        ]
-        touched = [d.path for d in changed if not d.by_words]
-        tests = {p for p in case.world.evidence.changes if fits(p)}
-        if not touched and (tests & case.world.evidence.unparsed or not all(is_code_path(p) for p in tests)):
+        tests = [d for d in evidence.definitions if d.kind is DefinitionKind.TEST and not d.by_words]
+        changed = set(touched)
+        touched = [d.path for d in tests if d.fate is not DefinitionFate.ADDED]
+        if not touched and (changed & evidence.unparsed or not all(is_code_path(p) for p in changed)):
             return []
     if touched:
-        return [contradicts(case.world.describe(touched[0]), (), in_diff(touched[0]))]
-    others = [n for n in span if case.tokens[n].low in _GROUP_NOUNS or case.tokens[n].low in GRAMMAR]
+        return [contradicts(case.world.describe(touched[0]), in_diff(touched[0]))]
+    others = [n for n in span if case.low(n) in _GROUP_NOUNS or case.low(n) in GRAMMAR]
     return [holds("no such file changed", (*named, *states, *existing, *others, *clause.verb))]

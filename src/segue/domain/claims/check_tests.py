@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds, in_diff, unknown
-from segue.domain.claims.check_definitions import NAMES, Place
+from segue.domain.claims.check_definitions import NAMES, DefinitionPlace
 from segue.domain.claims.linking import World, core_of, is_test_path
-from segue.domain.claims.relations import Clause, Item, Role
-from segue.domain.claims.tokens import Kind
+from segue.domain.claims.relations import Clause, ClauseItem, Role
+from segue.domain.claims.tokens import WordKind
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import DefinitionChange, DefinitionFate, DefinitionKind
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _TESTS = frozenset({"test", "tests", "testcase", "testcases", "spec", "specs"})
 _ABOUT_TESTS = frozenset({"case", "cases", "function", "functions", "method", "methods", "coverage"})
@@ -24,14 +24,13 @@ def check_tests(case: Case, clause: Clause) -> list[Atom]:
     heads = _heads(case, clause)
     if not heads or clause.relation not in (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.REMOVED):
         return []
-    if any(case.tokens[item.at].kind in NAMES for item in clause.of(Role.OBJECT) if not item.modifies):
+    if any(case.kind(item.at) in NAMES for item in clause.of(Role.OBJECT) if not item.modifies):
         return []  # the tests are named, and each is looked at
     world = case.world
     fate = DefinitionFate.REMOVED if clause.relation is Relation.REMOVED else DefinitionFate.ADDED
     items = clause.of(Role.PLACE, Role.TARGET, Role.SOURCE)
-    place = Place(
-        case,
-        [i for i in items if is_test_path(case.tokens[i.at].text) or case.tokens[i.at].kind is Kind.NAME],
+    place = DefinitionPlace(
+        case, [i for i in items if is_test_path(case.text(i.at)) or case.kind(i.at) is WordKind.NAME]
     )
     found = [
         d for d in world.evidence.definitions
@@ -57,7 +56,7 @@ def _heads(case: Case, clause: Clause) -> list[int]:
     """The words that say that the object is a test, and not a test helper or a test file."""
     found = []
     for at in clause.words:
-        if case.tokens[at].low not in _TESTS:
+        if case.low(at) not in _TESTS:
             continue
         after = case.tokens[at + 1] if at + 1 < len(case.tokens) else None
         is_head = (
@@ -69,11 +68,11 @@ def _heads(case: Case, clause: Clause) -> list[int]:
 
 
 def _is_plain(case: Case, n: int) -> bool:
-    return 0 <= n < len(case.tokens) and case.tokens[n].kind is Kind.WORD and case.tokens[n].low in _PLAIN
+    return 0 <= n < len(case.tokens) and case.kind(n) is WordKind.WORD and case.low(n) in _PLAIN
 
 
-def _paths(case: Case, place: Place) -> list[int]:
-    return [at for at in place.at if case.tokens[at].kind is Kind.PATH]
+def _paths(case: Case, place: DefinitionPlace) -> list[int]:
+    return [at for at in place.at if case.kind(at) is WordKind.PATH]
 
 
 def _told(found: list[DefinitionChange], fate: DefinitionFate) -> str:
@@ -87,21 +86,19 @@ def _topics(case: Case, clause: Clause, tests: list[DefinitionChange]) -> list[A
     atoms = []
     for item in clause.of(Role.TOPIC, Role.OBJECT):
         token = case.tokens[item.at]
-        if token.kind is Kind.NAME:
+        if token.kind is WordKind.NAME:
             atoms.append(_topic(case, item, clause.relation, tests))
     return atoms
 
 
-def _topic(case: Case, item: Item, relation: Relation, tests: list[DefinitionChange]) -> Atom:
+def _topic(case: Case, item: ClauseItem, relation: Relation, tests: list[DefinitionChange]) -> Atom:
     world, token = case.world, case.tokens[item.at]
     name = core_of(token.text)
     is_added = relation is not Relation.REMOVED
     for path in sorted({d.path for d in tests}):
         if any(name in line for line in world.lines(path, added=is_added)):
             near = [
-                n
-                for n in (item.at - 1, item.at + 1)
-                if 0 <= n < len(case.tokens) and case.tokens[n].low in _NEAR
+                n for n in (item.at - 1, item.at + 1) if 0 <= n < len(case.tokens) and case.low(n) in _NEAR
             ]
             return holds(f"the new lines of {path} name `{name}`", (item.at, *near), in_diff(path))
     is_known = (
@@ -111,14 +108,14 @@ def _topic(case: Case, item: Item, relation: Relation, tests: list[DefinitionCha
         and all(world.is_in_file(name, d.path) is False for d in tests)
     )
     if is_known and world.are_lines_whole and not world.is_in_lines(name, added=True):
-        return contradicts(f"no test that was added names `{name}`", (), in_diff(tests[0].path))
+        return contradicts(f"no test that was added names `{name}`", in_diff(tests[0].path))
     return unknown(f"no test that was added names `{name}`")
 
 
 _NEAR = word_set("function method class helper fixture endpoint command flag option")
 
 
-def _none(world: World, clause: Clause, fate: DefinitionFate, place: Place) -> Atom:
+def _none(world: World, clause: Clause, fate: DefinitionFate, place: DefinitionPlace) -> Atom:
     """No such test is known: did none come, or can nobody tell?"""
     evidence = world.evidence
     looked = [
@@ -148,4 +145,4 @@ def _none(world: World, clause: Clause, fate: DefinitionFate, place: Place) -> A
         return unknown("the evidence does not tell whether a test came")
     verb = "removed" if fate is DefinitionFate.REMOVED else "added"
     where = f" in {place.shown()}" if place.paths else ""
-    return contradicts(f"no test was {verb}{where}", (), *(in_diff(p) for p in looked[:1]))
+    return contradicts(f"no test was {verb}{where}", *(in_diff(p) for p in looked[:1]))

@@ -17,43 +17,47 @@ from segue.domain.claims.lexicon import (
     WORK_NOUNS,
 )
 from segue.domain.claims.meanings import meant
-from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
+from segue.domain.claims.relations import APPOSITIONS, Clause, ClauseItem, Role
 from segue.domain.claims.segments import ARROWS, segments_of
-from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verb_finder import FEW_AUX, LINKS, FoundVerb, Segment
 from segue.domain.claims.verbs import NOUNS, VERBS, Form, Relation, Sense
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _FILE_WORDS = word_set("file files module modules script folder directory package branch")
+_OF = USES | {"all", "most", "both", "version", "value"}
 _NEAR = 2
 """How far behind a clause its file may be, with a parenthesis between."""
+_PLAIN_SUBJECTS = GRAMMAR | AGENT | WORK_NOUNS | FEW_AUX | LINKS
 _PLACES = frozenset({"place", "target", "source"})
 
 
-def clauses_of(tokens: Sequence[Token]) -> list[Clause]:
+def clauses_of(tokens: Sequence[StatementToken]) -> list[Clause]:
     """The clauses of a statement, in order."""
     found: list[Clause] = []
     for segment, prefix in segments_of(tokens):
         clauses = _Clauses(tokens, segment, prefix).clauses()
         found.extend(clauses)
-        if found and not clauses and segment and all(tokens[at].kind is Kind.PATH for at in segment):
+        if found and not clauses and segment and all(tokens[at].kind is WordKind.PATH for at in segment):
             found[-1] = _placed(tokens, found[-1], segment)
     return found
 
 
-def _placed(tokens: Sequence[Token], clause: Clause, paths: Sequence[int]) -> Clause:
+def _placed(tokens: Sequence[StatementToken], clause: Clause, paths: Sequence[int]) -> Clause:
     """A clause with the files behind it in parentheses: "Resolved the crash (a.py)"."""
     if abs(min(paths) - clause.last) > _NEAR or any(
-        tokens[item.at].kind is Kind.PATH for item in clause.items
+        tokens[item.at].kind is WordKind.PATH for item in clause.items
     ):
         return clause
-    return replace(clause, items=(*clause.items, *(Item(at, Role.PLACE) for at in paths)), last=max(paths))
+    return replace(
+        clause, items=(*clause.items, *(ClauseItem(at, Role.PLACE) for at in paths)), last=max(paths)
+    )
 
 
 class _Clauses:
     """Makes the clauses of one segment, from its verbs."""
 
-    def __init__(self, tokens: Sequence[Token], segment: list[int], prefix: tuple[int, ...]) -> None:
+    def __init__(self, tokens: Sequence[StatementToken], segment: list[int], prefix: tuple[int, ...]) -> None:
         words = self.words = Segment(tokens, segment, prefix)
         self.tokens = tokens
         self.segment = segment
@@ -86,7 +90,7 @@ class _Clauses:
             return 0
         for n in range(prev, floor - 1, -1):
             token = self.token(n)
-            if self.low(n) in LINKS or (token is not None and token.kind is Kind.SIGN):
+            if self.low(n) in LINKS or (token is not None and token.kind is WordKind.SIGN):
                 return n + 1
         return max(floor, prev + 1) if not verb.passive else floor
 
@@ -100,7 +104,7 @@ class _Clauses:
         if self.low(self.back(verb.at)) == "without" or self.low(verb.at + 1) == "neither":
             negated = True
         sense = self._presence(verb, subject)
-        items: list[Item] = []
+        items: list[ClauseItem] = []
         words: list[int] = []
         foreign = False
         if verb.passive and self._is_habit(verb, aux, end):
@@ -152,9 +156,10 @@ class _Clauses:
         """Where the subject begins in "requests 1.0 -> 2.0, rich added": what turned is told already."""
         arrows = [n for n in range(begin, end) if self.low(n) in ARROWS]
         commas = [n for n in range(begin, end) if "," in self.low(n)]
-        return commas[-1] + 1 if arrows and commas and arrows[-1] < commas[-1] else begin
+        is_told = bool(arrows and commas) and arrows[-1] < commas[-1]
+        return commas[-1] + 1 if is_told else self.words.new_before(begin, end) or begin
 
-    def _of_noun(self, verb: FoundVerb, sense: Sense, items: list[Item]) -> list[Item]:
+    def _of_noun(self, verb: FoundVerb, sense: Sense, items: list[ClauseItem]) -> list[ClauseItem]:
         """ "removal of X", "changes to X": X is what it is said of."""
         turns = sense.relation in (Relation.RENAMED, Relation.REPLACED, Relation.VALUE)
         topics = turns or self.low(verb.at + 1) == "of"
@@ -163,24 +168,24 @@ class _Clauses:
 
     def _presence(self, verb: FoundVerb, subject: list[int]) -> Sense:
         """ "calc.py now defines `total`" says that it is there."""
-        is_file = any((t := self.token(n)) is not None and t.kind is Kind.PATH for n in subject)
+        is_file = any((t := self.token(n)) is not None and t.kind is WordKind.PATH for n in subject)
         comes = verb.sense.relation in (Relation.ADDED, Relation.CREATED)
         if comes and is_file and verb.form is Form.THIRD and not verb.passive:
             return Sense(Relation.HAS, True, "have")
         return verb.sense
 
-    def _prefixed(self, items: list[Item], role: Role) -> list[Item]:
+    def _prefixed(self, items: list[ClauseItem], role: Role) -> list[ClauseItem]:
         """What stands before the clause, and is what it speaks of: "`total` (moved to b.py)"."""
-        names = [at for at in self.prefix if self.tokens[at].kind is Kind.NAME]
+        names = [at for at in self.prefix if self.tokens[at].kind is WordKind.NAME]
         has_object = any(item.role is Role.OBJECT for item in items)
         found = []
         for at in self.prefix:
             if any(item.at == at for item in items):
                 continue
             if at in names:
-                found.append(Item(at, Role.OBJECT if not has_object else role))
+                found.append(ClauseItem(at, Role.OBJECT if not has_object else role))
             else:
-                found.append(Item(at, Role.PLACE if names else role))
+                found.append(ClauseItem(at, Role.PLACE if names else role))
         return found
 
     def _is_more(self, rest: list[int]) -> bool:
@@ -188,13 +193,13 @@ class _Clauses:
         n = next((at for at in rest if self.low(at) not in LINKS and "," not in self.low(at)), rest[-1])
         return self.is_entity(n) and any(self.low(at) in LINKS for at in rest if at < n)
 
-    def _lead_places(self, begin: int) -> list[Item]:
+    def _lead_places(self, begin: int) -> list[ClauseItem]:
         """The place before a comma: "In calc.py, added ..."."""
         if begin == 0 or self.low(0) not in ("in", "inside", "within", "under"):
             return []
         comma = next((n for n in range(begin) if "," in self.low(n)), 0)
         subject = next((n for n in range(comma) if self.low(n) in AGENT), comma)
-        return [Item(self.segment[n], Role.PLACE) for n in range(subject) if self.is_entity(n)]
+        return [ClauseItem(self.segment[n], Role.PLACE) for n in range(subject) if self.is_entity(n)]
 
     def _changes_itself(self, verb: FoundVerb, end: int) -> bool:
         """True for "the body of `total` has changed": nobody is named who changed it."""
@@ -206,44 +211,37 @@ class _Clauses:
         present = any(self.low(n) in ("is", "are") for n in aux) and not any(
             self.low(n) in ("now", "been", "longer") for n in aux
         )
-        if (
-            not present
-            or verb.sense.lemma in STATES
-            or verb.sense.lemma in ("no longer", "new", "rename", "is now")
-        ):
+        if not present or verb.sense.lemma in (*STATES, "no longer", "rename", "is now"):
             return False
         by = any(self.low(n) == "by" for n in range(verb.at, end))
         return by or verb.sense.relation not in (Relation.REMOVED, Relation.RENAMED, Relation.VALUE)
 
-    def _other_subject(self, subject: list[int], items: list[Item]) -> bool:
+    def _other_subject(self, subject: list[int], items: list[ClauseItem]) -> bool:
         """True if the subject is neither who did the work nor the work itself."""
         if not subject:
             return False
         last = self.token(subject[-1])
         lead = self.low(subject[0])
-        is_apart = any(
-            self.low(n) == "," or ((t := self.token(n)) is not None and t.kind is Kind.SIGN) for n in subject
-        )
+        is_apart = any((t := self.token(n)) is not None and t.kind is WordKind.SIGN for n in subject)
         if lead in PREPOSITIONS and is_apart:
             items += [
-                Item(self.segment[n], Role.PLACE)
+                ClauseItem(self.segment[n], Role.PLACE)
                 for n in subject
                 if self.is_entity(n) and lead in ("in", "inside", "within", "under", "on")
             ]
             return False
-        if last is not None and last.kind is Kind.SIGN:
+        if last is not None and last.kind is WordKind.SIGN:
             return False
         for n in subject:
             low = self.low(n)
             if self.is_entity(n):
                 return True
-            known = low in GRAMMAR or low in AGENT or low in WORK_NOUNS or low in FEW_AUX or not low.isalpha()
-            if not known and low not in LINKS:
+            if low.isalpha() and low not in _PLAIN_SUBJECTS:
                 return True
         return False
 
     def _walk(
-        self, positions: Sequence[int], role: Role, items: list[Item], words: list[int], sense: Sense
+        self, positions: Sequence[int], role: Role, items: list[ClauseItem], words: list[int], sense: Sense
     ) -> None:
         """Gives every thing its role by the prepositions before it."""
         for n in positions:
@@ -252,24 +250,24 @@ class _Clauses:
             low = self.low(n)
             if low == "as" and "well" in (self.low(n - 1), self.low(n + 1)):
                 continue  # `as well as` is a long `and`
-            if low in PREPOSITIONS and token.kind is Kind.WORD:
+            if low in PREPOSITIONS and token.kind is WordKind.WORD:
                 role = self._role_after(n, low, role, sense)
                 continue
             if role in _PLACES and self._begins_object(n, items, role):
                 role = Role.OBJECT
-            if token.kind in ENTITIES or token.kind in (Kind.NUMBER, Kind.RANGE):
-                items.append(Item(self.segment[n], role, self._modifies(n)))
-            elif role is Role.OBJECT and token.kind is Kind.WORD:
+            if token.kind in ENTITIES or token.kind in (WordKind.NUMBER, WordKind.RANGE):
+                items.append(ClauseItem(self.segment[n], role, self._modifies(n)))
+            elif role is Role.OBJECT and token.kind is WordKind.WORD:
                 words.append(self.segment[n])
-            elif token.kind is Kind.SIGN and ":" in token.text and role is Role.TOPIC:
+            elif token.kind is WordKind.SIGN and ":" in token.text and role is Role.TOPIC:
                 role = Role.OBJECT
             elif token.text in ARROWS and role is not Role.SUB:
                 role = Role.TARGET
 
-    def _begins_object(self, n: int, items: list[Item], role: Role) -> bool:
+    def _begins_object(self, n: int, items: list[ClauseItem], role: Role) -> bool:
         """True for the `b` and the `a test` of "added `a` to x.py, `b` and a test"."""
         token = self.token(n)
-        is_thing = token is not None and (token.kind is Kind.NAME or token.low in DETERMINERS)
+        is_thing = token is not None and (token.kind is WordKind.NAME or token.low in DETERMINERS)
         return is_thing and self._is_next(n) and self._last_is_path(items, role)
 
     def _is_next(self, n: int) -> bool:
@@ -277,35 +275,27 @@ class _Clauses:
         before = self.token(n - 1)
         return before is not None and (before.low in LINKS or "," in before.text)
 
-    def _last_is_path(self, items: list[Item], role: Role) -> bool:
-        return bool(items) and items[-1].role is role and self.tokens[items[-1].at].kind is Kind.PATH
+    def _last_is_path(self, items: list[ClauseItem], role: Role) -> bool:
+        return bool(items) and items[-1].role is role and self.tokens[items[-1].at].kind is WordKind.PATH
 
     def _role_after(self, n: int, low: str, role: Role, sense: Sense) -> Role:  # noqa: PLR0911 (one way out for each finding)
         if role is Role.SUB:
             return role
         found = Role(PREPOSITIONS[low])
         nxt = self.token(n + 1)
-        if low == "to" and nxt is not None and nxt.kind is Kind.WORD and self._is_infinitive(n + 1):
+        if low == "to" and nxt is not None and nxt.kind is WordKind.WORD and self._is_infinitive(n + 1):
             return Role.SUB
         if low == "of" and role is Role.OBJECT and sense.relation is Relation.CHANGED:
             return Role.OBJECT
         if low == "of" and self.low(n - 1) == "out":
             return Role.SOURCE
-        if (
-            low == "of"
-            and role is Role.OBJECT
-            and self.low(n - 1) in USES | {"all", "most", "both", "version", "value"}
-        ):
+        if low == "of" and role is Role.OBJECT and self.low(n - 1) in _OF:
             return Role.OBJECT
         if found is Role.WITH and sense.relation is Relation.REPLACED and low in ("with", "by"):
             return Role.TARGET
         if low == "as" and sense.relation is Relation.RENAMED:
             return Role.TARGET
-        if (
-            found is Role.TOPIC
-            and low == "for"
-            and sense.lemma in ("swap", "swap_out", "exchange", "trade", "substitute")
-        ):
+        if low == "for" and sense.lemma in ("swap", "swap_out", "exchange", "trade", "substitute"):
             return Role.TARGET
         return found
 
@@ -317,10 +307,10 @@ class _Clauses:
 
     def _modifies(self, n: int) -> bool:
         after = self.token(n + 1)
-        if after is None or after.kind is not Kind.WORD or after.value is not None:
+        if after is None or after.kind is not WordKind.WORD or after.value is not None:
             return False
         low, token = after.low, self.token(n)
-        is_path = token is not None and token.kind is Kind.PATH
+        is_path = token is not None and token.kind is WordKind.PATH
         if low in PREPOSITIONS or low in LINKS or low in GRAMMAR or low in FEW_AUX:
             return False
         if low in APPOSITIONS:

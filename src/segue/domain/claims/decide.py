@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from segue.domain.claims.atoms import Atom, Reading, Status, unknown
-from segue.domain.claims.ledger import Entry, Pointer, Statement, Verdict
+from segue.domain.claims.atoms import Atom, AtomStatus, StatementReading, unknown
+from segue.domain.claims.ledger import LedgerEntry, Pointer, Statement, Verdict
 from segue.domain.claims.lexicon import COUNT_NOUNS, GRAMMAR, NEGATIONS, PREPOSITIONS
 from segue.domain.claims.linking import core_of
 from segue.domain.claims.relations import Clause, Role
-from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import Relation
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _FEW = 3
 _QUANTIFIERS = word_set("all only every both each none any whole entire full solely exactly precisely")
 
 
 def soften(
-    clause: Clause, atom: Atom, tokens: Sequence[Token], taken_back: Collection[str], went: Collection[int]
+    clause: Clause,
+    atom: Atom,
+    tokens: Sequence[StatementToken],
+    taken_back: Collection[str],
+    went: Collection[int],
 ) -> Atom:
     """Lifts a refutation: a word denies it, or what came is said to have gone again later in the text."""
-    if atom.status is not Status.CONTRADICTS:
+    if atom.status is not AtomStatus.CONTRADICTS:
         return atom
     is_deed = clause.relation in _DEEDS and not (atom.is_absence and clause.relation is not Relation.HAS)
     if is_deed and not clause.negated and _is_denied(clause, tokens):
@@ -39,7 +43,7 @@ _COMES = (Relation.CREATED, Relation.ADDED, Relation.EXTRACTED, Relation.CHANGED
 _DEEDS = (*_COMES, Relation.REMOVED, Relation.RENAMED, Relation.REPLACED, Relation.HAS)
 
 
-def _is_denied(clause: Clause, tokens: Sequence[Token]) -> bool:
+def _is_denied(clause: Clause, tokens: Sequence[StatementToken]) -> bool:
     """True if a word denies the deed that is not part of its verb: "a.py has no changes in it"."""
     last = max((*clause.verb, *(item.at for item in clause.items)), default=clause.first) + 1
     return any(
@@ -50,34 +54,34 @@ def _is_denied(clause: Clause, tokens: Sequence[Token]) -> bool:
     )
 
 
-def decide(reading: Reading, atoms: Sequence[Atom]) -> Entry:
+def decide(reading: StatementReading, atoms: Sequence[Atom]) -> LedgerEntry:
     """The verdict on a statement. A tick needs every word of it covered by an atom that holds."""
     statement = reading.statement
-    if wrong := [atom for atom in atoms if atom.status is Status.CONTRADICTS]:
-        return Entry(
+    if wrong := [atom for atom in atoms if atom.status is AtomStatus.CONTRADICTS]:
+        return LedgerEntry(
             statement=statement, verdict=Verdict.REFUTED, reason=wrong[0].reason, evidence=_pointers(wrong)
         )
-    right = [atom for atom in atoms if atom.status is Status.HOLDS]
-    partial = [atom for atom in atoms if atom.status is Status.BY_WORDS]
+    right = [atom for atom in atoms if atom.status is AtomStatus.HOLDS]
+    partial = [atom for atom in atoms if atom.status is AtomStatus.BY_WORDS]
     covered = {at for atom in right for at in atom.covers}
     if sum(reading.tokens[at].kind in ENTITIES for at in covered if at < len(reading.tokens)) > 1:
         covered |= {at for at, token in enumerate(reading.tokens) if token.low == "both"}
     rest = rest_of(reading, covered)
     if right and not rest and not partial:
-        return Entry(
+        return LedgerEntry(
             statement=statement, verdict=Verdict.CONFIRMED, reason=_joined(right), evidence=_pointers(right)
         )
     if right or partial:
         found = [*right, *partial]
-        return Entry(
+        return LedgerEntry(
             statement=statement, verdict=Verdict.PARTLY, reason=_joined(found), rest=rest or _whole(reading),
             evidence=_pointers(found),
         )  # fmt: skip
     reason = next((atom.reason for atom in atoms), "nothing that was measured tells of it")
-    return Entry(statement=statement, verdict=Verdict.UNVERIFIABLE, reason=reason)
+    return LedgerEntry(statement=statement, verdict=Verdict.UNVERIFIABLE, reason=reason)
 
 
-def rest_of(reading: Reading, covered: Collection[int]) -> tuple[str, ...]:
+def rest_of(reading: StatementReading, covered: Collection[int]) -> tuple[str, ...]:
     """The words that nothing covers, neighbours together."""
     found: list[tuple[int, int]] = []
     last = -2
@@ -103,11 +107,11 @@ def rest_of(reading: Reading, covered: Collection[int]) -> tuple[str, ...]:
     return tuple(text[start:end] for start, end in found)
 
 
-def needs_cover(token: Token) -> bool:
+def needs_cover(token: StatementToken) -> bool:
     """True for every word, entity, number and quantifier; false for signs and words of grammar."""
-    if token.kind is Kind.SIGN:
+    if token.kind is WordKind.SIGN:
         return False
-    if token.kind in ENTITIES or token.kind in (Kind.NUMBER, Kind.RANGE):
+    if token.kind in ENTITIES or token.kind in (WordKind.NUMBER, WordKind.RANGE):
         return True
     if (
         token.low in NEGATIONS
@@ -118,7 +122,7 @@ def needs_cover(token: Token) -> bool:
     return token.low not in GRAMMAR and token.low not in PREPOSITIONS
 
 
-def _whole(reading: Reading) -> tuple[str, ...]:
+def _whole(reading: StatementReading) -> tuple[str, ...]:
     return (reading.statement.text,)
 
 
@@ -132,6 +136,6 @@ def _pointers(atoms: Sequence[Atom]) -> tuple[Pointer, ...]:
     return tuple(dict.fromkeys(pointer for atom in atoms for pointer in atom.evidence))
 
 
-def no_claim(statement: Statement, reason: str) -> Entry:
+def no_claim(statement: Statement, reason: str) -> LedgerEntry:
     """A statement that claims nothing."""
-    return Entry(statement=statement, verdict=None, reason=reason)
+    return LedgerEntry(statement=statement, verdict=None, reason=reason)

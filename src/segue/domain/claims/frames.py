@@ -13,11 +13,11 @@ from segue.domain.claims.lexicon import (
     PREPOSITIONS,
     USES,
 )
-from segue.domain.claims.relations import APPOSITIONS, Clause, Item, Role
+from segue.domain.claims.relations import APPOSITIONS, Clause, ClauseItem, Role
 from segue.domain.claims.segments import ARROWS
-from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import Relation
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _LATER = word_set(
     "now anymore longer left remain remains survive survives anywhere nowhere today nobody nothing"
@@ -51,18 +51,21 @@ _NAMING = word_set(
 _SOURCES = word_set("from left formerly was were than instead longer not off vacated")
 
 
-_NAMES = (Kind.NAME, Kind.SNIPPET, Kind.QUOTE)
+_NAMES = (WordKind.NAME, WordKind.SNIPPET, WordKind.QUOTE)
 _HOLDING = word_set("have has had hold holds contain contains sport sports carry carries")
+
+
+_GLUE = GRAMMAR | frozenset(PREPOSITIONS) | DETERMINERS | NEGATIONS | APPOSITIONS
 
 
 class _Gist:
     """A statement as a row of words and things."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[StatementToken]) -> None:
         self.tokens = tokens
         self.lows = ["" if t.kind in ENTITIES else t.low for t in tokens]
         self.names = [n for n, t in enumerate(tokens) if t.kind in _NAMES]
-        self.paths = [n for n, t in enumerate(tokens) if t.kind is Kind.PATH]
+        self.paths = [n for n, t in enumerate(tokens) if t.kind is WordKind.PATH]
 
     def at(self, words: Collection[str]) -> list[int]:
         """Where one of these words is."""
@@ -70,43 +73,30 @@ class _Gist:
 
     def says_only(self, words: Collection[str], last: int | None = None) -> bool:
         """True if every word up to there is one of these, or one of grammar."""
-        return all(
-            not low.isalpha()
-            or low in words
-            or low in GRAMMAR
-            or low in PREPOSITIONS
-            or low in DETERMINERS
-            or low in NEGATIONS
-            or low in APPOSITIONS
-            for low in self.lows[: len(self.lows) if last is None else last]
-        )
+        ahead = self.lows[: len(self.lows) if last is None else last]
+        return all(not low.isalpha() or low in words or low in _GLUE for low in ahead)
 
     def head(self) -> int:
         """Where a side remark begins, behind all things: "..., which should do for a while"."""
         last = max([*self.names, *self.paths], default=0)
-        ends = (
-            n
-            for n in range(last + 1, len(self.lows))
-            if self.tokens[n].kind is Kind.SIGN or self.lows[n] in _ASIDES
-        )
+        behind = range(last + 1, len(self.lows))
+        ends = (n for n in behind if self.tokens[n].kind is WordKind.SIGN or self.lows[n] in _ASIDES)
         return next(ends, len(self.lows))
 
     def before(self, n: int) -> str:
         """The word before a thing, its article and its kind left aside."""
         n -= 1
-        while n >= 0 and (
-            self.lows[n] in DETERMINERS or self.lows[n] in APPOSITIONS or self.lows[n] in _CALLED
-        ):
+        while n >= 0 and self.lows[n] in _CALLED:
             n -= 1
         return self.lows[n] if n >= 0 else ""
 
 
 _ASIDES = word_set("which because so hence since for as good finally")
-_CALLED = word_set("named called in at name 's the of")
+_CALLED = DETERMINERS | APPOSITIONS | word_set("named called in at name 's of")
 _NO_DEEDS = (Relation.HAS, Relation.UNUSED, Relation.UNTOUCHED)
 
 
-def framed_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Clause]:
+def framed_clauses(tokens: Sequence[StatementToken], clauses: Sequence[Clause]) -> list[Clause]:
     """The clause of a statement whose frame tells more than its verbs."""
     if any(c.relation not in _NO_DEEDS and c.strong and c.items and not c.foreign for c in clauses):
         return []
@@ -125,27 +115,16 @@ _RUNNING = word_set(
 
 def _ran(gist: _Gist) -> list[Clause]:
     """ "Gave `make check` a go", "Command used: `npm test`", "$ npm test"."""
-    commands = [n for n, t in enumerate(gist.tokens) if t.kind is Kind.COMMAND]
+    commands = [n for n, t in enumerate(gist.tokens) if t.kind is WordKind.COMMAND]
     cues = gist.at(_RUNNING)
-    if (
-        not commands
-        or gist.names
-        or gist.paths
-        or not cues
-        or gist.at(NEGATIONS | {"you", "to", "can", "if"})
-    ):
+    is_other = gist.names or gist.paths or gist.at(NEGATIONS | {"you", "to", "can", "if"})
+    if not commands or not cues or is_other or any(t.value is not None for t in gist.tokens):
         return []
-    end = next(
-        (
-            n
-            for n in range(commands[-1] + 1, len(gist.lows))
-            if gist.lows[n] in _ASIDES or "," in gist.lows[n]
-        ),
-        None,
-    )
-    if not gist.says_only(_RUNNING, end) or any(t.value is not None for t in gist.tokens):
+    behind = range(commands[-1] + 1, len(gist.lows))
+    end = next((n for n in behind if gist.lows[n] in _ASIDES or "," in gist.lows[n]), None)
+    if not gist.says_only(_RUNNING, end):
         return []
-    items = [Item(n, Role.OBJECT) for n in commands]
+    items = [ClauseItem(n, Role.OBJECT) for n in commands]
     return [_made(gist, Relation.RAN, items, cues, lemma="run")]
 
 
@@ -160,7 +139,11 @@ def _moved(gist: _Gist) -> list[Clause]:
     if len(old) != 1 or gist.at(_STAYING):
         return []
     new = next(n for n in gist.paths if n not in old)
-    items = (Item(gist.names[0], Role.OBJECT), Item(old[0], Role.SOURCE), Item(new, Role.TARGET))
+    items = (
+        ClauseItem(gist.names[0], Role.OBJECT),
+        ClauseItem(old[0], Role.SOURCE),
+        ClauseItem(new, Role.TARGET),
+    )
     return [_made(gist, Relation.RENAMED, items, gist.at(_MOVING), lemma="move")]
 
 
@@ -174,7 +157,7 @@ _STAYING = word_set("copied copy same both like similar read compared uses used-
 def _is_counted(gist: _Gist) -> bool:
     """True for "one test in a.py did not exist before", and where a value or a command is told of."""
     counts = (n for n, t in enumerate(gist.tokens) if t.value)
-    return any(t.kind in (Kind.NUMBER, Kind.VERSION, Kind.COMMAND) for t in gist.tokens) or any(
+    return any(t.kind in (WordKind.NUMBER, WordKind.VERSION, WordKind.COMMAND) for t in gist.tokens) or any(
         not COUNT_NOUNS.keys().isdisjoint(gist.lows[n + 1 : n + 3]) for n in counts
     )
 
@@ -198,8 +181,8 @@ def _absent_or_there(gist: _Gist) -> list[Clause]:  # noqa: PLR0911 (one way out
     if not gist.says_only(_THERE | _AWAY | _WHERE | _LATER, end) or not set(things) <= set(range(end)):
         return []
     later, earlier = gist.at(_LATER), gist.at(_EARLIER)
-    items = [Item(n, Role.OBJECT) for n in things]
-    items += [Item(n, Role.PLACE) for n in gist.paths if gist.names]
+    items = [ClauseItem(n, Role.OBJECT) for n in things]
+    items += [ClauseItem(n, Role.PLACE) for n in gist.paths if gist.names]
     cues = [*there, *away, *denied, *later, *earlier, *gist.at(_WHERE)]
     if bool(denied) != bool(away):
         if denied and earlier:
@@ -225,15 +208,15 @@ def _same_or_not(gist: _Gist) -> list[Clause]:
     if not things or not cue or not gist.says_only(_SAMENESS | _DIFFERENT | _SAME, end):
         return []
     is_changed = bool(differs) is not bool(gist.at(NEGATIONS))
-    items = [Item(n, Role.OBJECT) for n in things]
-    items += [Item(n, Role.PLACE) for n in gist.paths if gist.names]
+    items = [ClauseItem(n, Role.OBJECT) for n in things]
+    items += [ClauseItem(n, Role.PLACE) for n in gist.paths if gist.names]
     cues = [*differs, *same, *gist.at(_SAMENESS), *gist.at(NEGATIONS), *gist.at({"one", "single", "what"})]
     if is_changed:
         return [_made(gist, Relation.CHANGED, items, cues, lemma="change")]
     return [_made(gist, Relation.UNTOUCHED, items, cues, lemma="same")]
 
 
-def named_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Clause]:
+def named_clauses(tokens: Sequence[StatementToken], clauses: Sequence[Clause]) -> list[Clause]:
     """ "What was `a` is `b` now", "b.py, previously a.py", "`b` is the new name of `a`"."""
     gist = _Gist(tokens)
     things = gist.names if len(gist.names) == 2 else gist.paths if not gist.names else []
@@ -251,8 +234,8 @@ def named_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Cl
         return []  # nothing tells which of them is the new name
     first = old[0] if old else things[0]
     second = next(n for n in things if n != first)
-    items = [Item(first, Role.OBJECT), Item(second, Role.TARGET)]
-    items += [Item(n, Role.PLACE) for n in gist.paths if gist.names]
+    items = [ClauseItem(first, Role.OBJECT), ClauseItem(second, Role.TARGET)]
+    items += [ClauseItem(n, Role.PLACE) for n in gist.paths if gist.names]
     return [_made(gist, Relation.RENAMED, items, cues, lemma="rename" if old else "called")]
 
 
@@ -267,7 +250,7 @@ def _is_new_name_of(gist: _Gist, n: int) -> bool:
 
 
 def _made(
-    gist: _Gist, relation: Relation, items: Sequence[Item], cues: Sequence[int], *, lemma: str
+    gist: _Gist, relation: Relation, items: Sequence[ClauseItem], cues: Sequence[int], *, lemma: str
 ) -> Clause:
     near = [n for n in gist.at({"called", "named"}) if n not in cues]
     return Clause(

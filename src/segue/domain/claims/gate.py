@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from segue.domain.claims.lexicon import BAD, COUNT_NOUNS, FINE
 from segue.domain.claims.relations import Clause
-from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.tokens import StatementToken, WordKind
 from segue.domain.claims.verbs import Relation
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _PLAN = word_set(
     "will would should shall must may might could can need needs needed todo to-do next later soon plan "
@@ -56,12 +56,12 @@ def heading_reason(heading: str) -> str | None:
     return f"it is listed under \u201c{heading.strip('# *:')}\u201d" if found else None
 
 
-def gate(tokens: Sequence[Token], clauses: Sequence[Clause], *, is_typed: bool = False) -> str | None:
+def gate(tokens: Sequence[StatementToken], clauses: Sequence[Clause]) -> str | None:
     """Why a statement claims nothing; none if it is a claim."""
-    lows = [t.low if t.kind in (Kind.WORD, Kind.SIGN) else "" for t in tokens]
-    if not lows or is_typed:
+    lows = [t.low if t.kind in (WordKind.WORD, WordKind.SIGN) else "" for t in tokens]
+    if not lows:
         return None
-    if "?" in tokens[-1].text and tokens[-1].kind is Kind.SIGN:
+    if "?" in tokens[-1].text and tokens[-1].kind is WordKind.SIGN:
         return "it is a question"
     first = next((low for low in lows if low.isalpha() or "'" in low), "")
     if first in ("do", "don't", "never") and ("not" in lows[:3] or first != "do"):
@@ -72,7 +72,7 @@ def gate(tokens: Sequence[Token], clauses: Sequence[Clause], *, is_typed: bool =
         return "it is a condition"
     own = [c for c in clauses if not c.foreign]
     head = _head(lows, clauses)
-    return _by_words(lows, head, own, by_program=any(t.kind is Kind.COMMAND for t in tokens[:head]))
+    return _by_words(lows, head, own, by_program=any(t.kind is WordKind.COMMAND for t in tokens[:head]))
 
 
 def _head(lows: list[str], clauses: Sequence[Clause]) -> int:

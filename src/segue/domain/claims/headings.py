@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from segue.domain.claims.lexicon import STATES, by_word
 from segue.domain.claims.verbs import NOUNS, VERBS, Form, Relation, Verb
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 FILE_NOUNS = word_set(
     "file files artifacts artifact modules paths dateien datei fichiers archivos ficheiros deliverables "

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from segue.domain.claims.atoms import (
     Atom,
+    AtomStatus,
     Case,
-    Reading,
-    Status,
+    StatementReading,
     by_words,
     contradicts,
     holds,
@@ -27,38 +27,38 @@ from segue.domain.claims.check_runs import check_runs
 from segue.domain.claims.check_sets import check_only, check_untouched
 from segue.domain.claims.check_tests import check_tests
 from segue.domain.claims.check_uses import check_not_used, check_unused
-from segue.domain.claims.check_values import check_value
+from segue.domain.claims.check_values import check_value, value_state
 from segue.domain.claims.decide import decide, needs_cover, no_claim, soften
 from segue.domain.claims.gate import gate
-from segue.domain.claims.ledger import Entry, Pointer, PointerKind
+from segue.domain.claims.ledger import LedgerEntry, Pointer, PointerKind
 from segue.domain.claims.lexicon import DETERMINERS, NEGATIONS, NEW
 from segue.domain.claims.lexing import tokens_of
-from segue.domain.claims.relations import Clause, Item, Role
+from segue.domain.claims.relations import Clause, ClauseItem, Role
 from segue.domain.claims.runs import same_runs, shown, tells
-from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import EDITS, NOUNS, VAGUE, Relation
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _GENERIC = word_set("repo repository project codebase root tree top folder directory package src source")
 
 
-def judge(case: Case, taken_back: Collection[str] = ()) -> Entry:
+def judge(case: Case, taken_back: Collection[str] = ()) -> LedgerEntry:
     """The verdict on one statement."""
     statement = case.reading.statement
     if statement.not_claim:
         return no_claim(statement, statement.not_claim)
     if (typed := _typed(case)) is not None:
-        return decide(Reading(statement=statement, tokens=[]), [typed])
+        return decide(StatementReading(statement=statement, tokens=[]), [typed])
     if reason := gate(case.tokens, case.reading.clauses):
         return no_claim(statement, reason)
     only_names = all(t.kind in ENTITIES or not needs_cover(t) for t in case.tokens)
-    if only_names and not case.reading.clauses and not any(t.kind is Kind.COMMIT for t in case.tokens):
+    if only_names and not case.reading.clauses and not any(t.kind is WordKind.COMMIT for t in case.tokens):
         return no_claim(statement, "it only names something")
     sets = check_only(case) or check_not_used(case)
     atoms = [*sets, *check_runs(case), *check_commits(case)]
-    clauses = case.reading.clauses if not sets or sets[0].status is Status.UNKNOWN else _deeds(case)
+    clauses = case.reading.clauses if not sets or sets[0].status is AtomStatus.UNKNOWN else _deeds(case)
     found = [(clause, atom) for clause in clauses for atom in _check(case, clause)]
-    held = [atom for clause, atom in found if clause.relation in _WENT and atom.status is Status.HOLDS]
+    held = [atom for clause, atom in found if clause.relation in _WENT and atom.status is AtomStatus.HOLDS]
     went = {at for atom in held for at in atom.covers}
     atoms += [soften(clause, atom, case.tokens, taken_back, went) for clause, atom in found]
     return decide(case.reading, atoms)
@@ -87,7 +87,11 @@ def _typed(case: Case) -> Atom | None:  # noqa: PLR0911 (one way out for each fi
             return check_rename(world, statement.old_path, statement.path)
         path = statement.path
         if not world.find_path(path).paths and ((tokens := tokens_of(path, world)) and len(tokens) > 1):
-            path = tokens[0].text if tokens[0].kind is Kind.PATH and tokens[1].kind is Kind.SIGN else path
+            path = (
+                tokens[0].text
+                if tokens[0].kind is WordKind.PATH and tokens[1].kind is WordKind.SIGN
+                else path
+            )
         return check_path(world, path, statement.relation or Relation.CHANGED, statement.lines)
     if statement.command is not None and statement.text.strip("`$ ") == statement.command.strip("`$ "):
         if statement.exit_code is not None:
@@ -107,7 +111,7 @@ def _outcome(case: Case) -> Atom:
     if failed:
         pointer = Pointer(kind=PointerKind.CHECK, check=failed[0].command)
         return contradicts(
-            f"{shown(failed[0].command)} ended with {failed[0].exit_code}, when Segue ran it", (), pointer
+            f"{shown(failed[0].command)} ended with {failed[0].exit_code}, when Segue ran it", pointer
         )
     silent = [run for run in checks if not tells(run)]
     if silent:
@@ -146,7 +150,11 @@ def _still_there(case: Case, clause: Clause) -> list[Atom]:
     """`kept X in a.py`: it is there, at least."""
     if clause.lemma not in ("keep", "stay", "remain") or clause.negated:
         return []
-    return [atom for atom in check_has(case, clause) if atom.status is Status.CONTRADICTS]
+    values = [i for i in clause.items if case.kind(i.at) in (WordKind.NUMBER, WordKind.VERSION)]
+    keys = [i for i in clause.of(Role.OBJECT) if case.kind(i.at) is WordKind.NAME]
+    if len(values) == len(keys) == 1 and case.low(values[0].at - 1) in ("at", "is"):
+        return [value_state(case, clause, keys[0], values[0])]
+    return [atom for atom in check_has(case, clause) if atom.status is AtomStatus.CONTRADICTS]
 
 
 _UNTOLD = frozenset({"titled", "behave"})
@@ -154,9 +162,9 @@ _UNTOLD = frozenset({"titled", "behave"})
 
 
 def _told_softly(clause: Clause, atom: Atom) -> Atom:
-    if atom.status is Status.CONTRADICTS and not atom.is_absence and clause.lemma == "behave":
+    if atom.status is AtomStatus.CONTRADICTS and not atom.is_absence and clause.lemma == "behave":
         return unknown(atom.reason)
-    return by_words(atom.reason, (), *atom.evidence) if atom.status is Status.HOLDS else atom
+    return by_words(atom.reason, (), *atom.evidence) if atom.status is AtomStatus.HOLDS else atom
 
 
 _COMES = (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.EXTRACTED)
@@ -164,10 +172,10 @@ _COMES = (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.EXTRACTED)
 
 def _with_new(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
     """What came is new: the word needs no other proof."""
-    new = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low in NEW]
+    new = case.at(NEW, range(clause.first, clause.last + 1))
     if clause.relation not in _COMES or not new:
         return atoms
-    return [cover(atom, (*atom.covers, *new)) if atom.status is Status.HOLDS else atom for atom in atoms]
+    return [cover(atom, (*atom.covers, *new)) if atom.status is AtomStatus.HOLDS else atom for atom in atoms]
 
 
 _AMOUNTS = word_set(
@@ -178,14 +186,12 @@ _AMOUNTS = word_set(
 def _with_amounts(case: Case, clause: Clause, atoms: list[Atom]) -> list[Atom]:
     """What changed got edits, and some lines of it are others: such words need no other proof."""
     span = range(clause.first, clause.last + 1)
-    words = [
-        n for n in span if case.tokens[n].low in _AMOUNTS or NOUNS.get(case.tokens[n].low) is Relation.CHANGED
-    ]
+    words = [n for n in span if case.low(n) in _AMOUNTS or NOUNS.get(case.low(n)) is Relation.CHANGED]
     if clause.relation is not Relation.CHANGED or not clause.strong or not words:
         return atoms
-    counted = any(case.tokens[n].kind is Kind.NUMBER for n in span)
+    counted = any(case.kind(n) is WordKind.NUMBER for n in span)
     return [
-        cover(atom, (*atom.covers, *words)) if atom.status is Status.HOLDS and not counted else atom
+        cover(atom, (*atom.covers, *words)) if atom.status is AtomStatus.HOLDS and not counted else atom
         for atom in atoms
     ]
 
@@ -194,8 +200,8 @@ def _foreign(case: Case, clause: Clause) -> list[Atom]:
     """What somebody else does is not a deed; but a thing that exists nowhere does nothing."""
     for item in clause.items[:1] if clause.is_new else ():
         token = case.tokens[item.at]
-        if token.kind is Kind.NAME and token.certain and case.world.is_nowhere(token.text):
-            return [contradicts(f"`{token.text}` is in no file after the step", (), in_tree())]
+        if token.kind is WordKind.NAME and token.certain and case.world.is_nowhere(token.text):
+            return [contradicts(f"`{token.text}` is in no file after the step", in_tree())]
     return []
 
 
@@ -203,9 +209,9 @@ def _negated(case: Case, clause: Clause) -> list[Atom]:
     """`did not change X`, `X was not removed`."""
     if clause.relation in (Relation.CHANGED, Relation.VALUE, Relation.HAS):
         return check_untouched(case, clause) if clause.strong else []
-    positive = [atom for atom in _by_relation(case, clause) if atom.status is Status.HOLDS]
+    positive = [atom for atom in _by_relation(case, clause) if atom.status is AtomStatus.HOLDS]
     if positive:
-        return [contradicts(positive[0].reason, (), *positive[0].evidence)]
+        return [contradicts(positive[0].reason, *positive[0].evidence)]
     return []
 
 
@@ -227,20 +233,20 @@ def _by_relation(case: Case, clause: Clause) -> list[Atom]:
 
 def _new_files(case: Case, clause: Clause) -> list[Atom]:
     """`we now have a new file, a.py`."""
-    files = [i for i in clause.of(Role.OBJECT) if case.tokens[i.at].kind is Kind.PATH and not i.modifies]
-    is_new = clause.lemma == "gain" or any(case.tokens[n].low in NEW for n in clause.words)
+    files = [i for i in clause.of(Role.OBJECT) if case.kind(i.at) is WordKind.PATH and not i.modifies]
+    is_new = clause.lemma == "gain" or any(case.low(n) in NEW for n in clause.words)
     relation = Relation.CREATED if is_new else Relation.HAS
-    denied = [n for n in range(clause.first, clause.last + 1) if case.tokens[n].low == "without"]
+    denied = [n for n in range(clause.first, clause.last + 1) if case.low(n) == "without"]
     if denied:
         relation = Relation.REMOVED  # `we do without a.py now`
     found = []
     for item in files:
-        atom = check_path(case.world, case.tokens[item.at].text, relation)
-        if atom.status is Status.CONTRADICTS and not case.tokens[item.at].certain:
+        atom = check_path(case.world, case.text(item.at), relation)
+        if atom.status is AtomStatus.CONTRADICTS and not case.tokens[item.at].certain:
             atom = unknown(atom.reason)
         found.append(
             cover(atom, (item.at, *clause.verb, *denied))
-            if atom.status is Status.HOLDS and (relation is Relation.CREATED or not clause.is_new)
+            if atom.status is AtomStatus.HOLDS and (relation is Relation.CREATED or not clause.is_new)
             else atom
         )
     return found
@@ -248,7 +254,7 @@ def _new_files(case: Case, clause: Clause) -> list[Atom]:
 
 def _objects(case: Case, clause: Clause) -> list[Atom]:
     """The files and names that are said to have come, gone or changed."""
-    values = [i for i in clause.of(Role.TARGET) if case.tokens[i.at].kind in (Kind.NUMBER, Kind.VERSION)]
+    values = [i for i in clause.of(Role.TARGET) if case.kind(i.at) in (WordKind.NUMBER, WordKind.VERSION)]
     if (
         clause.relation is Relation.CHANGED
         and clause.strong
@@ -260,24 +266,24 @@ def _objects(case: Case, clause: Clause) -> list[Atom]:
     folders = [i for i in clause.of(Role.PLACE) if _quantifiers(case, i)]
     for item in (*clause.of(Role.OBJECT), *folders):
         token = case.tokens[item.at]
-        if token.kind is Kind.PATH and not item.modifies:
+        if token.kind is WordKind.PATH and not item.modifies:
             atoms.append(_file(case, clause, item))
         elif token.kind in NAMES:
             atoms.append(check_name(case, clause, item))
     return atoms
 
 
-def _is_loose(case: Case, token: Token) -> bool:
+def _is_loose(case: Case, token: StatementToken) -> bool:
     """True for a plain word that only files in folders have as their name: it may mean something else."""
     is_word = not token.is_code and "/" not in token.text and "." not in token.text
     return is_word and all("/" in path for path in case.world.find_path(token.text).paths)
 
 
-def _file(case: Case, clause: Clause, item: Item) -> Atom:
+def _file(case: Case, clause: Clause, item: ClauseItem) -> Atom:
     token = case.tokens[item.at]
     relation = clause.relation
     if relation is Relation.ADDED and any(
-        case.tokens[n].low in NEW for n in range(max(clause.first, item.at - 4), item.at)
+        case.low(n) in NEW for n in range(max(clause.first, item.at - 4), item.at)
     ):
         relation = Relation.CREATED
     if relation in (Relation.CREATED, Relation.REMOVED) and (
@@ -287,17 +293,17 @@ def _file(case: Case, clause: Clause, item: Item) -> Atom:
     atom = check_path(case.world, token.text, relation)
     every = _quantifiers(case, item)
     if every and relation is Relation.CHANGED and (idle := _unchanged_in(case, token)):
-        atom = contradicts(f"{idle} did not change", (), in_tree(idle))
-    if clause.lemma in EDITS and atom.status is Status.HOLDS and " was added" in atom.reason:
+        atom = contradicts(f"{idle} did not change", in_tree(idle))
+    if clause.lemma in EDITS and atom.status is AtomStatus.HOLDS and " was added" in atom.reason:
         return by_words(atom.reason, (), *atom.evidence)
     refutes = clause.lemma not in VAGUE or atom.is_absence
     refutes = refutes and not _is_loose(case, token)
     if atom.reason.endswith("was deleted") and not says_kept(clause):
         refutes = False
-    if atom.status is Status.CONTRADICTS and not (token.certain and refutes):
+    if atom.status is AtomStatus.CONTRADICTS and not (token.certain and refutes):
         atom = unknown(atom.reason)
     verb = clause.verb if clause.strong else ()
-    return cover(atom, (item.at, *verb, *every)) if atom.status is Status.HOLDS else atom
+    return cover(atom, (item.at, *verb, *every)) if atom.status is AtomStatus.HOLDS else atom
 
 
 def _is_number_of(case: Case, clause: Clause) -> bool:
@@ -306,16 +312,14 @@ def _is_number_of(case: Case, clause: Clause) -> bool:
     return at >= 0 and case.tokens[at].value is not None
 
 
-def _quantifiers(case: Case, item: Item) -> list[int]:
+def _quantifiers(case: Case, item: ClauseItem) -> list[int]:
     """The `all` of "all files under docs/"."""
     near = range(max(0, item.at - 4), item.at)
-    is_many = case.world.find_path(case.tokens[item.at].text).is_many
-    return (
-        [n for n in near if case.tokens[n].low in ("all", "every", "each", "everything")] if is_many else []
-    )
+    is_many = case.world.find_path(case.text(item.at)).is_many
+    return case.at(("all", "every", "each", "everything"), near) if is_many else []
 
 
-def _unchanged_in(case: Case, token: Token) -> str | None:
+def _unchanged_in(case: Case, token: StatementToken) -> str | None:
     world = case.world
     after = world.evidence.after or frozenset()
     paths = world.find_path(token.text).paths
@@ -324,19 +328,19 @@ def _unchanged_in(case: Case, token: Token) -> str | None:
     )
 
 
-def _is_only_listed(case: Case, clause: Clause, item: Item) -> bool:
+def _is_only_listed(case: Case, clause: Clause, item: ClauseItem) -> bool:
     """True for "added a.py to the allow list": the file itself did not come."""
     roles = [Role.TARGET, Role.SOURCE] if clause.relation is Relation.CREATED else [Role.SOURCE, Role.TARGET]
     preposition = {"to", "into"} if clause.relation is Relation.CREATED else {"from"}
     ahead = range(item.at + 1, clause.last + 1)
-    at = next((n for n in ahead if case.tokens[n].low in preposition), None)
+    at = next((n for n in ahead if case.low(n) in preposition), None)
     if at is None or any(
         other.at > at
         for other in clause.of(*roles)
-        if case.tokens[other.at].kind is Kind.PATH and case.tokens[other.at].text.endswith("/")
+        if case.kind(other.at) is WordKind.PATH and case.text(other.at).endswith("/")
     ):
         return False
-    behind = [t for t in case.tokens[at + 1 : clause.last + 1] if t.kind is Kind.WORD]
+    behind = [t for t in case.tokens[at + 1 : clause.last + 1] if t.kind is WordKind.WORD]
     is_thing = bool(behind) and (
         behind[0].low in DETERMINERS or behind[0].text[:1].isupper() or "from" in preposition
     )

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import LineRange, Standing, WeakenedTest
-from segue.domain.handoff.reading.draft import Span
+from segue.domain.text.span import Span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +85,7 @@ class Pointer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A statement with its verdict."""
 
     statement: Statement
@@ -104,7 +104,7 @@ class Entry:
 class Ledger:
     """What a handoff claims, and what of it holds."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
     """The claims, in the order of the text."""
     unmentioned: tuple[str, ...] = ()
     """Changed paths that the handoff names nowhere."""
@@ -114,15 +114,15 @@ class Ledger:
     """Tests that prove less than before; those that the task or the handoff names are marked as disclosed."""
     not_claims: int = 0
     """How many statements claim nothing."""
-    others: tuple[Entry, ...] = ()
+    others: tuple[LedgerEntry, ...] = ()
     """Statements that claim nothing, each with the reason: plans, questions, conditions."""
 
-    def of(self, verdict: Verdict) -> tuple[Entry, ...]:
+    def of(self, verdict: Verdict) -> tuple[LedgerEntry, ...]:
         """The entries with this verdict."""
         return tuple(entry for entry in self.entries if entry.verdict is verdict)
 
     @property
-    def refuted(self) -> tuple[Entry, ...]:
+    def refuted(self) -> tuple[LedgerEntry, ...]:
         """What is not true."""
         return self.of(Verdict.REFUTED)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _T = TypeVar("_T")
 
@@ -137,25 +137,9 @@ COUNT_NOUNS: dict[str, str] = by_word(
     }
 )
 """Noun -> what is counted."""
-NUMBER_WORDS: dict[str, int] = by_word(
-    {
-        0: "zero no none neither",
-        1: "one single",
-        2: "two couple pair both",
-        3: "three",
-        4: "four",
-        5: "five",
-        6: "six",
-        7: "seven",
-        8: "eight",
-        9: "nine",
-        10: "ten",
-        11: "eleven",
-        12: "twelve dozen",
-        13: "thirteen",
-        15: "fifteen",
-        20: "twenty",
-    }
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen"
+NUMBER_WORDS: dict[str, int] = {word: value for value, word in enumerate(_NUMBERS.split())} | by_word(
+    {0: "no none neither", 1: "single", 2: "couple pair both", 12: "dozen", 15: "fifteen", 20: "twenty"}
 )
 ABOUT = word_set("about around roughly approximately approx ~ some nearly almost circa over under ca c")
 _KIND_NOUNS: dict[str, str] = by_word(
@@ -206,22 +190,12 @@ STATES: dict[str, str] = by_word(
     }
 )
 """Adjective after a form of `be`, or in a status cell -> relation."""
-TOOLS: dict[str, str] = by_word(
+_PROGRAMS = word_set("ruff eslint flake8 pylint clippy golangci-lint mypy pyright tsc black prettier")
+TOOLS: dict[str, str] = {name: name for name in _PROGRAMS} | by_word(
     {
         "lint": "lint linter linting linters",
-        "ruff": "ruff",
-        "eslint": "eslint",
-        "flake8": "flake8",
-        "pylint": "pylint",
-        "clippy": "clippy",
-        "golangci-lint": "golangci-lint",
-        "mypy": "mypy",
-        "pyright": "pyright",
-        "tsc": "tsc",
         "types": "typecheck type-check typechecking typing type-checks typechecker",
         "build": "build compile compiles builds compilation",
-        "black": "black",
-        "prettier": "prettier",
         "format": "formatting formatter",
     }
 )

@@ -9,12 +9,12 @@ from typing import Protocol
 
 from segue.domain.claims.joining import joined
 from segue.domain.claims.lexicon import COUNT_NOUNS, NUMBER_WORDS, STATES
-from segue.domain.claims.tokens import Kind, Token
+from segue.domain.claims.tokens import StatementToken, WordKind
 from segue.domain.claims.verbs import VERBS
-from segue.domain.handoff.reading.commands import is_command
-from segue.domain.handoff.reading.paths import is_path
-from segue.domain.handoff.reading.words import WEAK_EXTENSIONS
 from segue.domain.text.command_lines import purposes_of
+from segue.domain.text.commands import is_command
+from segue.domain.text.paths import is_path
+from segue.domain.text.words import WEAK_EXTENSIONS
 
 _LEX = re.compile(
     r"`+(?P<code>[^`\n]+)`+|[\"\u201c](?P<quote>[^\"\u201c\u201d\n]{1,200})[\"\u201d]"
@@ -24,7 +24,7 @@ _LEX = re.compile(
 _INNER = re.compile(
     r"\u2014|(?<!\d)\u2013|\u2013(?!\d)|\u2192|->|=>|\u2026|;|(?<!\d),|,(?!\d)|(?<=[A-Za-z])[=:](?=\w)|[+&](?=[`\s])"
 )
-_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+|[+\u2212~-]?\d{1,12}")
+_NUMBER = re.compile(r"[+-]?\d{1,3}(?:[,_]\d{3})+|[+\u2212~-]?\d{1,12}")
 _FRACTION = re.compile(r"(\d{1,9})/(\d{1,9})")
 _RANGE = re.compile(r"L?(\d{1,7})[-\u2013]L?(\d{1,7})")
 _VERSION = re.compile(r"(?:[<>=~^!]{1,2})?[vV]?\d+(?:\.\d+)+[\w.+-]*|(?:[<>=~^!]{1,2})\d+|[vV]\d+")
@@ -57,81 +57,73 @@ class Names(Protocol):
         """True if a definition that came, went or changed has this name."""
         ...
 
+    def has_run(self, text: str) -> bool:
+        """True if a program with this name was run."""
+        ...
 
-def tokens_of(text: str, names: Names) -> list[Token]:
+
+def tokens_of(text: str, names: Names) -> list[StatementToken]:
     """The tokens of a statement, in order."""
-    found: list[Token] = []
+    found: list[StatementToken] = []
     at = 0
     while at < len(text) and len(found) <= MOST_TOKENS:
         match = _LEX.search(text, at)
         if match is None:
             break
-        blank = names.path_with_blanks(text, match.start("code") if match["code"] else match.start())
+        begin = match.start("code") if match["code"] else match.start()
+        blank = names.path_with_blanks(text, begin)
         if blank is not None:
-            begin = match.start("code") if match["code"] else match.start()
             at = begin + len(blank) + (1 if match["code"] else 0)
-            found.append(Token(Kind.PATH, blank, begin, begin + len(blank), certain=True))
+            found.append(StatementToken(WordKind.PATH, blank, begin, begin + len(blank), certain=True))
             continue
         at = match.end()
         if match["code"] is not None:
             found.append(_of_code(match["code"].strip(), match.start(), match.end(), names))
-        elif match["quote"] is not None:
-            found.append(Token(Kind.QUOTE, match["quote"], match.start(), match.end()))
-        elif match["title"] is not None:
-            found.append(Token(Kind.QUOTE, match["title"], match.start(), match.end()))
+        elif quote := match["quote"] or match["title"]:
+            found.append(StatementToken(WordKind.QUOTE, quote, match.start(), match.end()))
         elif match["link"] is not None:
             inner = match["link"].strip("`")
-            found.append(
-                _of_code(inner, match.start(), match.end(), names)._replace(
-                    certain=names.is_known_path(inner)
-                )
-            )
+            token = _of_code(inner, match.start(), match.end(), names)
+            found.append(token._replace(certain=names.is_known_path(inner)))
         else:
             found.extend(map(_plain_sign, _of_run(match[0], match.start(), names)))
     return joined([t for n, t in enumerate(found) if t.text and not _is_picture(t, found[n + 1 :])])
 
 
-def _is_picture(token: Token, ahead: list[Token]) -> bool:
+def _is_picture(token: StatementToken, ahead: list[StatementToken]) -> bool:
     """True for the picture before a word that says the same: "a.py ✅ created"."""
     is_told = bool(ahead) and (ahead[0].low in VERBS or ahead[0].low in STATES)
-    return (
-        is_told
-        and token.kind is Kind.SIGN
-        and not any(c.isascii() for c in token.text)
-        and (unicodedata.category(token.text[0]) == "So")
-    )
+    is_sign = token.kind is WordKind.SIGN and not any(c.isascii() for c in token.text)
+    return is_told and is_sign and unicodedata.category(token.text[0]) == "So"
 
 
-def _plain_sign(token: Token) -> Token:
+def _plain_sign(token: StatementToken) -> StatementToken:
     """A sign without the marks of bold and italics around it; empty if there is nothing else."""
-    is_marked = token.kind is Kind.SIGN and token.text.strip("*_") != token.text and token.text != "*"
+    is_marked = token.kind is WordKind.SIGN and token.text.strip("*_") != token.text and token.text != "*"
     return token._replace(text=token.text.strip("*_")) if is_marked else token
 
 
-def _of_code(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
-    def token(kind: Kind, *, certain: bool = True, value: int | None = None) -> Token:
-        return Token(kind, text, start, end, certain=certain, is_code=True, value=value)
+def _of_code(text: str, start: int, end: int, names: Names) -> StatementToken:  # noqa: PLR0911 (one way out for each finding)
+    def token(kind: WordKind, *, certain: bool = True, value: int | None = None) -> StatementToken:
+        return StatementToken(kind, text, start, end, certain=certain, is_code=True, value=value)
 
-    if names.is_known_path(text, is_code=True) or (
-        is_path(text, quoted=True) and not _is_attribute(text, names)
-    ):
-        known = names.is_known_path(text, is_code=True)
-        return token(
-            Kind.PATH, certain=known or "/" in text or text.rpartition(".")[2] not in WEAK_EXTENSIONS
-        )
-    if is_command(text) and (" " in text or purposes_of(text)):
-        return token(Kind.COMMAND)
+    known = names.is_known_path(text, is_code=True)
+    if known or (is_path(text, quoted=True) and not _is_attribute(text, names) and not _is_member(text)):
+        is_sure = known or "/" in text or text.rpartition(".")[2] not in WEAK_EXTENSIONS
+        return token(WordKind.PATH, certain=is_sure)
+    if (is_command(text) or names.has_run(text)) and (" " in text or purposes_of(text)):
+        return token(WordKind.COMMAND)
     if _NUMBER.fullmatch(text):
-        return token(Kind.NUMBER, value=int(text.replace(",", "")))
+        return token(WordKind.NUMBER, value=int(text.strip("~").replace(",", "").replace("\u2212", "-")))
     if _VERSION.fullmatch(text):
-        return token(Kind.VERSION)
+        return token(WordKind.VERSION)
     if _COMMIT.fullmatch(text):
-        return token(Kind.COMMIT)
+        return token(WordKind.COMMIT)
     if "/" in text and " " not in text:
-        return token(Kind.PATH, certain=False)
+        return token(WordKind.PATH, certain=False)
     if _NAME.fullmatch(text):
-        return token(Kind.NAME)
-    return token(Kind.SNIPPET)
+        return token(WordKind.NAME)
+    return token(WordKind.SNIPPET)
 
 
 def _is_attribute(text: str, names: Names) -> bool:
@@ -139,11 +131,11 @@ def _is_attribute(text: str, names: Names) -> bool:
     return "/" not in text and names.is_defined(text.rpartition(".")[2])
 
 
-def _of_run(run: str, start: int, names: Names) -> Iterator[Token]:
+def _of_run(run: str, start: int, names: Names) -> Iterator[StatementToken]:
     """The tokens of what lies between two blanks."""
     begin, end = 0, len(run)
     if not any(c.isalnum() for c in run):
-        yield Token(Kind.SIGN, run, start, start + end)
+        yield StatementToken(WordKind.SIGN, run, start, start + end)
         return
     while begin < end and run[begin] in _OPEN:
         begin += 1
@@ -152,10 +144,10 @@ def _of_run(run: str, start: int, names: Names) -> Iterator[Token]:
         end -= 1
     bare = run[begin:end]
     if begin:
-        yield Token(Kind.SIGN, run[:begin], start, start + begin)
+        yield StatementToken(WordKind.SIGN, run[:begin], start, start + begin)
     yield from _of_bare(bare, start + begin, names)
     if end < len(run):
-        yield Token(Kind.SIGN, run[end:], start + end, start + len(run))
+        yield StatementToken(WordKind.SIGN, run[end:], start + end, start + len(run))
 
 
 def _is_balanced(text: str) -> bool:
@@ -163,32 +155,30 @@ def _is_balanced(text: str) -> bool:
     return text.endswith(")") and "(" in text and text.count("(") == text.count(")")
 
 
-def _of_bare(bare: str, start: int, names: Names) -> Iterator[Token]:
-    if not bare:
-        return
+def _of_bare(bare: str, start: int, names: Names) -> Iterator[StatementToken]:
     if not any(c.isalnum() for c in bare):
-        yield Token(Kind.SIGN, bare, start, start + len(bare))
+        if bare:
+            yield StatementToken(WordKind.SIGN, bare, start, start + len(bare))
         return
-    if (parts := _joined_files(bare, names)) is not None:
-        at = start
+    if parts := _joined_files(bare, names):
         for part in parts:
-            yield _classified(part, at, names)
-            at += len(part) + 1
+            yield _classified(part, start, names)
+            start += len(part) + 1
         return
     if (cut := _contraction(bare)) is not None:
         yield _classified(bare[:cut], start, names)
         end = _SHORT_FORMS[bare[cut + 1 :].lower()]
-        yield Token(Kind.WORD, end, start + cut, start + len(bare))
+        yield StatementToken(WordKind.WORD, end, start + cut, start + len(bare))
         return
     whole = _classified(bare, start, names)
-    if whole.kind is not Kind.WORD or _WORD.fullmatch(bare):
+    if whole.kind is not WordKind.WORD or _WORD.fullmatch(bare):
         yield whole
         return
     at = 0
     for joint in _INNER.finditer(bare):
         if joint.start() > at:
             yield from _of_part(bare[at : joint.start()], start + at, names)
-        yield Token(Kind.SIGN, joint[0], start + joint.start(), start + joint.end())
+        yield StatementToken(WordKind.SIGN, joint[0], start + joint.start(), start + joint.end())
         at = joint.end()
     if at < len(bare):
         yield from _of_part(bare[at:], start + at, names)
@@ -205,27 +195,22 @@ def _contraction(bare: str) -> int | None:
     return cut if is_short and bare[:cut].lower() != "let" else None
 
 
-def _joined_files(bare: str, names: Names) -> list[str] | None:
+def _joined_files(bare: str, names: Names) -> list[str]:
     """`setup.cfg/tox.ini` are two files."""
     parts = bare.split("/")
-    if (
-        len(parts) < 2
-        or names.is_known_path(bare)
-        or not all("." in part and is_path(part) for part in parts)
-    ):
-        return None
-    return parts
+    are_files = len(parts) > 1 and all("." in part and is_path(part) for part in parts)
+    return parts if are_files and not names.is_known_path(bare) else []
 
 
-def _of_part(part: str, start: int, names: Names) -> Iterator[Token]:
+def _of_part(part: str, start: int, names: Names) -> Iterator[StatementToken]:
     """A part of a run; `input/output` are two words."""
     for suffix in ("'s", "\u2019s"):
         if part.endswith(suffix) and len(part) > 2:
             yield _classified(part[:-2], start, names)
-            yield Token(Kind.WORD, "'s", start + len(part) - 2, start + len(part))
+            yield StatementToken(WordKind.WORD, "'s", start + len(part) - 2, start + len(part))
             return
     token = _classified(part, start, names)
-    if token.kind is Kind.WORD and "/" in part:
+    if token.kind is WordKind.WORD and "/" in part:
         at = start
         for word in part.split("/"):
             if word:
@@ -235,48 +220,54 @@ def _of_part(part: str, start: int, names: Names) -> Iterator[Token]:
     yield token
 
 
-def _classified(text: str, start: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
+def _classified(text: str, start: int, names: Names) -> StatementToken:  # noqa: PLR0911 (one way out for each finding)
     end = start + len(text)
     if text.isdigit() and len(text) < 13:
-        return Token(Kind.NUMBER, text, start, end, certain=True, value=int(text))
+        return StatementToken(WordKind.NUMBER, text, start, end, certain=True, value=int(text))
     if _NUMBER.fullmatch(text) or (text.endswith("%") and _NUMBER.fullmatch(text[:-1])):
         digits = text.strip("%~").replace(",", "").replace("\u2212", "-")
-        return Token(Kind.NUMBER, text, start, end, certain=True, value=int(digits))
+        return StatementToken(WordKind.NUMBER, text, start, end, certain=True, value=int(digits))
     if part := _FRACTION.fullmatch(text):
-        return Token(Kind.NUMBER, text, start, end, certain=True, value=int(part[1]), total=int(part[2]))
+        return StatementToken(
+            WordKind.NUMBER, text, start, end, certain=True, value=int(part[1]), total=int(part[2])
+        )
     if part := _RANGE.fullmatch(text):
-        return Token(Kind.RANGE, text, start, end, certain=True, value=int(part[1]), total=int(part[2]))
+        return StatementToken(
+            WordKind.RANGE, text, start, end, certain=True, value=int(part[1]), total=int(part[2])
+        )
     if text.lower() in NUMBER_WORDS:
-        return Token(Kind.WORD, text, start, end, value=NUMBER_WORDS[text.lower()])
+        return StatementToken(WordKind.WORD, text, start, end, value=NUMBER_WORDS[text.lower()])
     if "/" in text and names.is_dependency(text):
-        return Token(Kind.NAME, text, start, end, certain=True)
+        return StatementToken(WordKind.NAME, text, start, end, certain=True)
     if text.isupper() and len(text) > 2 and names.is_defined(text):
-        return Token(Kind.NAME, text, start, end, certain=True)
+        return StatementToken(WordKind.NAME, text, start, end, certain=True)
     if _WORD.fullmatch(text) and not any(c.isupper() for c in text[1:]):
         certain = names.is_known_path(text) and text[:1].isupper()
-        return Token(Kind.PATH if certain else Kind.WORD, text, start, end, certain=certain)
+        return StatementToken(WordKind.PATH if certain else WordKind.WORD, text, start, end, certain=certain)
     return _named(text, start, end, names)
 
 
-def _named(text: str, start: int, end: int, names: Names) -> Token:  # noqa: PLR0911 (one way out for each finding)
+def _named(text: str, start: int, end: int, names: Names) -> StatementToken:  # noqa: PLR0911 (one way out for each finding)
     """A word that may be a path, a version, a commit or an identifier."""
     known = names.is_known_path(text)
-    if known or is_path(text):
-        return Token(Kind.PATH, text, start, end, certain=known or not _is_product(text))
+    if known or (is_path(text) and not _is_member(text)):
+        return StatementToken(WordKind.PATH, text, start, end, certain=known or not _is_product(text))
     if _VERSION.fullmatch(text):
-        return Token(Kind.VERSION, text, start, end, certain=True)
+        return StatementToken(WordKind.VERSION, text, start, end, certain=True)
     if _COMMIT.fullmatch(text):
-        return Token(Kind.COMMIT, text, start, end, certain=True)
+        return StatementToken(WordKind.COMMIT, text, start, end, certain=True)
     if (plain := _counted_noun(text)) is not None:
-        return Token(Kind.WORD, plain, start, end)
+        return StatementToken(WordKind.WORD, plain, start, end)
     is_call = text.endswith(")") and _NAME.fullmatch(text) is not None
     if is_call or ("_" in text.strip("_") and _NAME.fullmatch(text)) or text.startswith("--"):
-        return Token(Kind.NAME, text, start, end, certain=True)
+        return StatementToken(WordKind.NAME, text, start, end, certain=True)
     if _CAMEL.fullmatch(text):
-        return Token(Kind.NAME, text, start, end, certain=text[0].islower() or names.is_defined(text))
+        return StatementToken(
+            WordKind.NAME, text, start, end, certain=text[0].islower() or names.is_defined(text)
+        )
     if "." in text.strip(".") and _NAME.fullmatch(text) and all(len(each) > 1 for each in text.split(".")):
-        return Token(Kind.NAME, text, start, end)
-    return Token(Kind.WORD, text, start, end)
+        return StatementToken(WordKind.NAME, text, start, end)
+    return StatementToken(WordKind.WORD, text, start, end)
 
 
 def _counted_noun(text: str) -> str | None:
@@ -284,6 +275,12 @@ def _counted_noun(text: str) -> str | None:
     noun = text.partition("(")[0].partition("_")[0].lower()
     behind = text[len(noun) :].lower()
     return noun if noun in COUNT_NOUNS and behind in ("(+)", "(-)", "(s)", "_changed") else None
+
+
+def _is_member(text: str) -> bool:
+    """True for `threading.Lock`: a class or a type of a module, where no such file is known."""
+    ending = text.rpartition(".")[2]
+    return "/" not in text and ending[:1].isupper() and not ending.isupper()
 
 
 def _is_product(text: str) -> bool:

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 from segue.domain.claims.path_finder import Match, PathFinder, why_unseen
+from segue.domain.evidence.dependencies import compare_dependencies, is_manifest
 from segue.domain.evidence.model import Change, ChangeKind, DefinitionChange, Evidence
-from segue.domain.evidence.sources import MOST_PLACES, Place, Sources
+from segue.domain.evidence.sources import MOST_PLACES, FileLine, Sources
 from segue.domain.evidence.values import values_of
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _WORDS = re.compile(r"\w+")
 _DEFINES = word_set(
@@ -74,8 +75,8 @@ class World:
         self.paths = PathFinder(evidence)
         self._values: dict[tuple[str, bool], Mapping[str, str]] = {}
         self._matches: dict[str, Match] = {}
-        self._after: Mapping[str, tuple[Place, ...]] = {}
-        self._before: Mapping[str, tuple[Place, ...]] = {}
+        self._after: Mapping[str, tuple[FileLine, ...]] = {}
+        self._before: Mapping[str, tuple[FileLine, ...]] = {}
         self.renamed = {c.old_path: path for path, c in evidence.changes.items() if c.old_path}
         self._by_name: dict[str, list[DefinitionChange]] = defaultdict(list)
         for each in evidence.definitions:
@@ -135,6 +136,29 @@ class World:
     @cached_property
     def _dependencies(self) -> frozenset[str]:
         return frozenset(d.name.casefold().replace("_", "-") for d in self.evidence.dependencies)
+
+    def has_run(self, text: str) -> bool:
+        """True if a program with the name that a line begins with was run."""
+        return text.partition(" ")[0] in self._programs
+
+    @cached_property
+    def _programs(self) -> frozenset[str]:
+        runs = (*self.evidence.commands, *self.evidence.checks)
+        return frozenset(run.command.partition(" ")[0] for run in runs)
+
+    def listed_versions(self, name: str) -> Mapping[str, str]:
+        """Manifest -> the version that it lists for a dependency after the step."""
+        return self._listed.get(name.casefold().replace("_", "-"), {})
+
+    @cached_property
+    def _listed(self) -> dict[str, dict[str, str]]:
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        paths = [path for path in self.evidence.after or () if is_manifest(path)] if self.sources else []
+        texts = {path: text for path in paths if self.sources and (text := self.sources.text(path))}
+        came = dict.fromkeys(texts, Change(kind=ChangeKind.ADDED))
+        for each in compare_dependencies(came, {}, texts):
+            found[each.name.casefold().replace("_", "-")][each.manifest] = each.after or ""
+        return found
 
     # files
 
@@ -280,7 +304,7 @@ class World:
             self._after = self.sources.find(wanted)
             self._before = self.sources.find(wanted, before=True)
 
-    def places(self, name: str, *, before: bool = False) -> tuple[Place, ...]:
+    def places(self, name: str, *, before: bool = False) -> tuple[FileLine, ...]:
         """Where a name is in the text of a file."""
         index = self._before if before else self._after
         return tuple(place for form in _spellings(core_of(name)) for place in index.get(form, ()))
@@ -303,7 +327,7 @@ class World:
 
     def is_in_file(self, name: str, path: str) -> bool | None:
         """Whether the text of a file after the step has a name; none if that is not known."""
-        text = self.sources.text(path) if self.sources is not None else None
+        text = self.text(path)
         if text is None:
             return None
         core = core_of(name)
@@ -316,13 +340,16 @@ class World:
             self._values[path, before] = values_of(path, text) if text is not None else {}
         return self._values[path, before]
 
-    def line(self, place: Place) -> str:
+    def text(self, path: str) -> str | None:
+        """The text of a file after the step; none if that is not known."""
+        return self.sources.text(path) if self.sources is not None else None
+
+    def line(self, place: FileLine) -> str:
         """The text of a line after the step."""
-        text = self.sources.text(place.path) if self.sources is not None else None
-        lines = text.splitlines() if text is not None else []
+        lines = (self.text(place.path) or "").splitlines()
         return lines[place.line - 1] if place.line <= len(lines) else ""
 
-    def definition_places(self, name: str, *, before: bool = False) -> list[Place] | None:
+    def definition_places(self, name: str, *, before: bool = False) -> list[FileLine] | None:
         """Where a line seems to define a name; none if there are more places than were told."""
         places = self.places(name, before=before)
         if self.sources is None or len(places) >= MOST_PLACES:

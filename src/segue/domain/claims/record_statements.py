@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from segue.domain.claims.ledger import Statement
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import LineRange
-from segue.domain.handoff.checking.rules_values import mend_value, outcome_of
+from segue.domain.handoff.checking.rules_values import fix_value, outcome_of
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.draft import Span
-from segue.domain.handoff.reading.paths import is_path, paths_in
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.paths import is_path, paths_in
+from segue.domain.text.span import Span
+from segue.domain.text.words import word_set
 
 _RANGE = re.compile(r"(?<![\w.])L?(\d{1,7})\s*[-\u2013:]\s*L?(\d{1,7})(?![\w.])")
 _LINE = re.compile(r"L?(\d{1,7})")
@@ -24,7 +24,7 @@ _APART = word_set("in at see file files module modules and or the under of from"
 
 def record_statements(handoff: Handoff, spans: Mapping[str, Span], source: str) -> Iterator[Statement]:
     """The statements of a record, in the order of its fields."""
-    record = _Record(handoff, spans, source)
+    record = _SourcedHandoff(handoff, spans, source)
     if outcome_of(handoff) == "completed":
         text, span = record.words("outcome", "completed")
         yield Statement(text=text, field="outcome", span=span, is_outcome=True)
@@ -35,7 +35,7 @@ def record_statements(handoff: Handoff, spans: Mapping[str, Span], source: str) 
     yield from record.not_claims()
 
 
-class _Record:
+class _SourcedHandoff:
     """A handoff with what is known about where its words came from."""
 
     def __init__(self, handoff: Handoff, spans: Mapping[str, Span], source: str) -> None:
@@ -56,7 +56,7 @@ class _Record:
                 "files_created", at, created.path, Relation.CREATED, created.lines, created.purpose
             )
         for at, item in enumerate(self.handoff.files_modified):
-            is_gone = bool(item.change_type) and mend_value("change_type", item.change_type or "") == "delete"
+            is_gone = bool(item.change_type) and fix_value("change_type", item.change_type or "") == "delete"
             relation = Relation.REMOVED if is_gone else Relation.CHANGED
             yield from self._file("files_modified", at, item.path, relation, item.lines, item.description)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from segue.domain.claims.lexicon import KIND_NOUNS
 from segue.domain.claims.verbs import Relation
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 APPOSITIONS = frozenset(KIND_NOUNS) | word_set(
     "flag option argument parameter field key script target endpoint route dependency package library "
@@ -33,7 +33,7 @@ class Role(StrEnum):
     """Part of a reason, a purpose or a side remark: nothing is asked of it."""
 
 
-class Item(NamedTuple):
+class ClauseItem(NamedTuple):
     """An entity or a number in a clause."""
 
     at: int
@@ -53,7 +53,7 @@ class Clause:
     lemma: str
     verb: tuple[int, ...]
     """The tokens of the verb."""
-    items: tuple[Item, ...]
+    items: tuple[ClauseItem, ...]
     words: tuple[int, ...]
     """The other words of its object."""
     first: int
@@ -64,6 +64,6 @@ class Clause:
     is_new: bool = False
     """True if it says `now`, `new` or `gained`: it is new."""
 
-    def of(self, *roles: Role) -> list[Item]:
+    def of(self, *roles: Role) -> list[ClauseItem]:
         """The items with one of these roles."""
         return [item for item in self.items if item.role in roles]

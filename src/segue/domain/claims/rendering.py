@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from segue.domain.briefing.fencing import clean, neutralise_line
-from segue.domain.claims.ledger import Entry, Ledger, Statement, Verdict
+from segue.domain.claims.ledger import Ledger, LedgerEntry, Statement, Verdict
 from segue.domain.claims.unmentioned import listed
 from segue.domain.claims.verbs import Relation
 
@@ -62,7 +62,7 @@ def render_ledger(ledger: Ledger, source: str = "") -> str:
     return "\n".join([*lines, summarise(ledger)]) + "\n"
 
 
-def explain(entry: Entry) -> str:
+def explain(entry: LedgerEntry) -> str:
     """What was measured, and which words nothing checked."""
     rest = ", ".join(f"\u201c{one_line(words)}\u201d" for words in entry.rest[:_MOST_REST])
     return one_line(entry.reason) + (f"; not checked: {rest}" if rest else "")
@@ -134,7 +134,7 @@ def _line_ends(source: str) -> tuple[int, ...]:
     return tuple(found.start() for found in re.finditer("\n", source))
 
 
-def _entry_as_dict(entry: Entry, source: str) -> dict[str, Any]:
+def _entry_as_dict(entry: LedgerEntry, source: str) -> dict[str, Any]:
     statement = entry.statement
     span = statement.span
     return {

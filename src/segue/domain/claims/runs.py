@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from segue.domain.claims.ledger import Pointer, PointerKind
 from segue.domain.evidence.model import CommandRun, Evidence, RunBy, TestOutcome, TestRun
 from segue.domain.evidence.runners import summaries_in
-from segue.domain.handoff.reading.words import word_set
 from segue.domain.text.command_lines import is_same, is_within, programs_of, purposes_of, read_line
+from segue.domain.text.words import word_set
 
 _CANNOT_RUN = (126, 127)
 _PYTEST_SAYS_NOTHING = (3, 4, 5)
@@ -47,6 +48,16 @@ class Tests:
     def collected(self) -> int | None:
         """All tests that it found."""
         return None if self.passed is None else self.passed + self.failed + self.skipped
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The numbers of tests that may be called all: with those that were skipped, and without them."""
+        return () if self.collected is None else (self.collected, self.collected - self.skipped)
+
+    @property
+    def pointers(self) -> tuple[Pointer, ...]:
+        """Where it can be looked at."""
+        return () if self.pointer is None else (self.pointer,)
 
     def told(self) -> str:
         """`` `pytest -q` ended with 1: 1 failed, 41 passed, when Segue ran it``."""
@@ -135,6 +146,11 @@ def is_plain(run: CommandRun) -> bool:
     return line is not None and line.is_chain
 
 
+def known_ends(runs: Iterable[CommandRun]) -> list[CommandRun]:
+    """The runs of which it is known how they ended."""
+    return [run for run in runs if is_plain(run) and run.exit_code is not None]
+
+
 def pointer_to(run: CommandRun) -> Pointer:
     """Where a run can be looked at."""
     if run.by is RunBy.SEGUE:
@@ -166,8 +182,9 @@ def may_have_run(evidence: Evidence, command: str) -> bool:
     is_unseen = _has_unseen_word(evidence, command)
     for run in evidence.commands:
         ran = programs_of(run.command)
-        if ran & programs and is_unseen:
-            continue
+        is_silent = not run.output and not programs & _WRAPPERS
+        if is_unseen and (ran & programs or (ran & _WRAPPERS and not is_silent)):
+            continue  # a script prints what it runs, and seldom runs another of its kind
         if ran & programs or ran & _WRAPPERS or not ran:
             return True
         if any(argv[0].endswith((".sh", ".py")) or _is_script(argv) for argv in _argvs(run.command)):

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import VERBS, Form
 
 _ENDS = frozenset({"but", "however", "whereas", "although", "though", "yet"})
 ARROWS = ("->", "\u2192", "=>", "\u21d2")
 
 
-def segments_of(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int, ...]]]:
+def segments_of(tokens: Sequence[StatementToken]) -> Iterator[tuple[list[int], tuple[int, ...]]]:
     """Parts of a statement that speak for themselves, each with the things that it is said of."""
     outer: list[int] = []
     inner: list[list[int]] = []
     about: list[tuple[int, ...]] = []
     depth = 0
     for at, token in enumerate(tokens):
-        if token.kind is Kind.SIGN:
+        if token.kind is WordKind.SIGN:
             if "(" in token.text:
                 depth += 1
                 inner.append([])
@@ -34,7 +34,7 @@ def segments_of(tokens: Sequence[Token]) -> Iterator[tuple[list[int], tuple[int,
         yield from _cut(tokens, part, prefix)
 
 
-def _described(tokens: Sequence[Token], outer: Sequence[int]) -> tuple[int, ...]:
+def _described(tokens: Sequence[StatementToken], outer: Sequence[int]) -> tuple[int, ...]:
     """What a parenthesis is said of: of "`total` in a.py (new)", the name and where it is."""
     names, paths = _names(tokens, outer)[-1:], _paths(tokens, outer)[-1:]
     if names and paths and not _has_verb(tokens, outer):
@@ -42,29 +42,29 @@ def _described(tokens: Sequence[Token], outer: Sequence[int]) -> tuple[int, ...]
     return paths or names or _commands(tokens, outer)
 
 
-def _paths(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at for at in segment if tokens[at].kind is Kind.PATH)
+def _paths(tokens: Sequence[StatementToken], segment: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at for at in segment if tokens[at].kind is WordKind.PATH)
 
 
-def _names(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at for at in segment if tokens[at].kind is Kind.NAME)
+def _names(tokens: Sequence[StatementToken], segment: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at for at in segment if tokens[at].kind is WordKind.NAME)
 
 
-def _commands(tokens: Sequence[Token], segment: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at for at in segment if tokens[at].kind is Kind.COMMAND)
+def _commands(tokens: Sequence[StatementToken], segment: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at for at in segment if tokens[at].kind is WordKind.COMMAND)
 
 
 def _cut(
-    tokens: Sequence[Token], part: list[int], prefix: tuple[int, ...]
+    tokens: Sequence[StatementToken], part: list[int], prefix: tuple[int, ...]
 ) -> Iterator[tuple[list[int], tuple[int, ...]]]:
     segment: list[int] = []
     for at in part:
         token = tokens[at]
         is_stop = token.low in _ENDS or (
-            token.kind is Kind.SIGN
+            token.kind is WordKind.SIGN
             and (";" in token.text or token.text in ("\u2014", "\u2013", "-", "|", "--"))
         )
-        is_colon = token.kind is Kind.SIGN and (":" in token.text or _is_pointer(tokens, at))
+        is_colon = token.kind is WordKind.SIGN and (":" in token.text or _is_pointer(tokens, at))
         if (
             is_colon
             and any(tokens[each].kind in ENTITIES for each in segment)
@@ -88,30 +88,32 @@ def _cut(
         yield segment, prefix
 
 
-def _is_pointer(tokens: Sequence[Token], at: int) -> bool:
+def _is_pointer(tokens: Sequence[StatementToken], at: int) -> bool:
     """True for the arrow of "a.py -> deleted": what follows is said of what comes before."""
     if tokens[at].text not in ARROWS or not 0 < at < len(tokens) - 1:
         return False
     before, after = tokens[at - 1], tokens[at + 1]
-    is_value = after.kind in (Kind.NUMBER, Kind.VERSION, Kind.COMMIT) and after.kind is before.kind
+    is_value = (
+        after.kind in (WordKind.NUMBER, WordKind.VERSION, WordKind.COMMIT) and after.kind is before.kind
+    )
     return before.kind in ENTITIES and after.kind is not before.kind and not is_value
 
 
-def _last_things(tokens: Sequence[Token], segment: Sequence[int]) -> list[int]:
+def _last_things(tokens: Sequence[StatementToken], segment: Sequence[int]) -> list[int]:
     """The `b.py` of "a.py: edited, b.py: deleted"."""
     tail: list[int] = []
     for at in reversed(segment):
-        if tokens[at].kind is Kind.SIGN and "," in tokens[at].text:
+        if tokens[at].kind is WordKind.SIGN and "," in tokens[at].text:
             return list(reversed(tail))
-        if tokens[at].kind is not Kind.PATH:
+        if tokens[at].kind is not WordKind.PATH:
             return []
         tail.append(at)
     return []
 
 
-def _has_verb(tokens: Sequence[Token], segment: Sequence[int]) -> bool:
+def _has_verb(tokens: Sequence[StatementToken], segment: Sequence[int]) -> bool:
     return any(
-        tokens[at].kind is Kind.WORD
+        tokens[at].kind is WordKind.WORD
         and any(verb.form in (Form.PAST, Form.THIRD, Form.GERUND) for verb in VERBS.get(tokens[at].low, ()))
         for at in segment
     )

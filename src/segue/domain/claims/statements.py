@@ -12,11 +12,11 @@ from segue.domain.claims.headings import FILE_NOUNS, announced
 from segue.domain.claims.ledger import Statement
 from segue.domain.claims.record_statements import record_statements
 from segue.domain.claims.verbs import Relation
+from segue.domain.handoff.extract.result import Extraction, Notation
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.draft import Span
-from segue.domain.handoff.reading.extraction import Extraction, Notation
-from segue.domain.handoff.reading.sentences import sentences_in
-from segue.domain.handoff.reading.words import OPEN_WORDS, word_set
+from segue.domain.text.sentences import sentences_in
+from segue.domain.text.span import Span
+from segue.domain.text.words import OPEN_WORDS, word_set
 
 MOST_STATEMENTS = 5000
 """What a longer text says beyond these is not looked at."""
@@ -31,7 +31,7 @@ _RESTART = re.compile(
     r"|(?:flake8|ruff|mypy|eslint|pyright|tsc|lint|pytest|npm)\b)"
 )
 _NO_ENDS = word_set("e.g i.e etc vs cf approx incl no z.b d.h bzw ca")
-_STRUCTURED = frozenset({Notation.YAML, Notation.JSON})
+_STRUCTURED = frozenset({Notation.YAML, Notation.JSON, Notation.CUSTOM})
 _FIELD_RELATIONS = {"files_created": Relation.CREATED, "files_modified": Relation.CHANGED}
 _FIELD_GATES = {
     "suggested_next_steps": "it is a next step",

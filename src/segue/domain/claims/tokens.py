@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class WordKind(StrEnum):
     """What a token is."""
 
     WORD = "word"
@@ -25,14 +26,22 @@ class Kind(StrEnum):
 
 
 ENTITIES = frozenset(
-    {Kind.PATH, Kind.NAME, Kind.SNIPPET, Kind.QUOTE, Kind.COMMAND, Kind.VERSION, Kind.COMMIT}
+    {
+        WordKind.PATH,
+        WordKind.NAME,
+        WordKind.SNIPPET,
+        WordKind.QUOTE,
+        WordKind.COMMAND,
+        WordKind.VERSION,
+        WordKind.COMMIT,
+    }
 )
 
 
-class Token(NamedTuple):
+class StatementToken(NamedTuple):
     """A word, a sign or an entity, and where it is in its statement."""
 
-    kind: Kind
+    kind: WordKind
     text: str
     start: int
     end: int
@@ -48,3 +57,8 @@ class Token(NamedTuple):
     def low(self) -> str:
         """In lower case."""
         return self.text.lower().replace("\u2019", "'")
+
+
+def where(lows: Sequence[str], words: Container[str]) -> list[int]:
+    """Where one of these words is."""
+    return [n for n, low in enumerate(lows) if low in words]

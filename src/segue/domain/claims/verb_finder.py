@@ -10,16 +10,15 @@ from segue.domain.claims.lexicon import (
     AGENT,
     BE,
     DETERMINERS,
-    KIND_NOUNS,
     NEGATIONS,
     PREPOSITIONS,
     STATES,
     WORK_NOUNS,
 )
 from segue.domain.claims.relations import APPOSITIONS
-from segue.domain.claims.tokens import ENTITIES, Kind, Token
+from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import NOUNS, VERBS, Form, Relation, Sense
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 LINKS = frozenset({"and", "or", "plus", "then", "&", "+"})
 _HOLDERS = frozenset(
@@ -28,10 +27,10 @@ _HOLDERS = frozenset(
 FEW_AUX = ADVERBS | NEGATIONS | BE | frozenset({"'ve", "'s", "longer", "all", "both", "each"})
 
 
-_NEW_THINGS = frozenset(KIND_NOUNS) | word_set(
-    "file files module modules script scripts dependency dependencies package packages line lines in spec "
-    "specs : unit regression helper folder"
+_NEW_THINGS = APPOSITIONS | word_set(
+    "scripts packages line lines in spec specs : unit regression targets entries"
 )
+_NEW_THINGS -= word_set("default value limit timeout threshold version")
 
 
 _STAYS = frozenset({"exist", "live", "reside", "sit"})
@@ -91,7 +90,7 @@ class FoundVerb(NamedTuple):
 class Segment:
     """One segment, read from left to right."""
 
-    def __init__(self, tokens: Sequence[Token], segment: list[int], prefix: tuple[int, ...]) -> None:
+    def __init__(self, tokens: Sequence[StatementToken], segment: list[int], prefix: tuple[int, ...]) -> None:
         self.tokens = tokens
         self.segment = segment
         self.prefix = prefix
@@ -103,7 +102,7 @@ class Segment:
         token = self.tokens[self.segment[k]]
         return "" if token.kind in ENTITIES else token.low
 
-    def token(self, k: int) -> Token | None:
+    def token(self, k: int) -> StatementToken | None:
         return self.tokens[self.segment[k]] if 0 <= k < len(self.segment) else None
 
     def is_entity(self, k: int) -> bool:
@@ -112,11 +111,18 @@ class Segment:
 
     def verbs(self) -> Iterator[FoundVerb]:
         found = list(self._all_verbs())
-        if found and found[0].form is not Form.THIRD and not self._is_apart(found[0].at):
+        is_first = bool(found) and found[0].form is not Form.THIRD and not self._is_apart(found[0].at)
+        if is_first and not (found[0].passive and self.new_before(0, found[0].at)):
             yield from found
             return
         yield from (new for new in self._news() if not found or new.at < found[0].at)
         yield from found
+
+    def new_before(self, begin: int, end: int) -> int | None:
+        """Where the subject begins in "new methods `a` and `b`, `c` removed": what is new is told already."""
+        commas = [n for n in range(begin, end) if "," in self.low(n)]
+        is_told = bool(commas) and any(self.low(n) == "new" for n in range(begin, commas[-1]))
+        return commas[-1] + 1 if is_told else None
 
     def _is_apart(self, at: int) -> bool:
         """True if a verb only tells more of what comes before: "new tests that should cut the noise"."""
@@ -129,14 +135,10 @@ class Segment:
             return
         if not self.is_entity(k + 1) and self.low(k + 1) not in _NEW_THINGS:
             return  # the new value of something is not a new thing
-        passive = (
-            any(self.is_entity(n) for n in range(k))
-            and self.low(k - 1) in ("a", "an", "the")
-            and self.low(k - 2) in BE
-        )
-        yield FoundVerb(
-            k, (k,), Sense(Relation.CREATED, True, "new"), Form.PAST if passive else Form.BASE, passive
-        )
+        is_said = self.low(k - 1) in ("a", "an", "the") and self.low(k - 2) in BE
+        passive = is_said and any(self.is_entity(n) for n in range(k))
+        form = Form.PAST if passive else Form.BASE
+        yield FoundVerb(k, (k,), Sense(Relation.CREATED, True, "new"), form, passive)
 
     def _all_verbs(self) -> Iterator[FoundVerb]:
         k = 0
@@ -151,7 +153,7 @@ class Segment:
 
     def _verb_at(self, k: int) -> FoundVerb | None:
         token = self.token(k)
-        if token is None or token.kind is not Kind.WORD:
+        if token is None or token.kind is not WordKind.WORD:
             return None
         for verb in VERBS.get(token.low, ()):
             positions = self._particles(k, verb.particles)
@@ -164,7 +166,7 @@ class Segment:
     def _other_verb(self, k: int) -> FoundVerb | None:
         """Any other verb in the past: something was done to what it is said of, whatever it was."""
         token = self.token(k)
-        if token is None or token.kind is not Kind.WORD or not _is_past(token.low):
+        if token is None or token.kind is not WordKind.WORD or not _is_past(token.low):
             return None
         prev = self.back(k)
         if self.is_entity(prev) and any(self.low(n) in BE for n in range(prev + 1, k)):
@@ -188,12 +190,9 @@ class Segment:
     def _is_after_thing(self, n: int) -> bool:
         """True for the `out` of "ripped `foo` out"."""
         after = self.low(n + 1)
-        is_end = (
-            n + 1 >= len(self.segment) or after in ("of", "from", "and", "into", "") or not after.isalpha()
-        )
-        return (
-            is_end and (self.is_entity(n - 1) or self.low(n - 1) in APPOSITIONS) and not self.is_entity(n + 1)
-        )
+        is_end = after in ("of", "from", "and", "into") or not after.isalpha()
+        is_thing = self.is_entity(n - 1) or self.low(n - 1) in APPOSITIONS
+        return is_end and is_thing and not self.is_entity(n + 1)
 
     def _acts(self, k: int, form: Form, sense: Sense) -> bool:  # noqa: PLR0911 (one way out for each finding)
         """True if the word is a verb here, and tells of a deed."""
@@ -210,15 +209,19 @@ class Segment:
             return False
         match form:
             case Form.PAST:
-                is_adjective = (
-                    self.low(k - 1) in DETERMINERS or before in DETERMINERS or before in ("of", "for")
+                is_adjective = not DETERMINERS.isdisjoint((self.low(k - 1), before)) or before in (
+                    "of",
+                    "for",
                 )
-                is_noun_next = (
-                    after not in PREPOSITIONS and k + 1 < len(self.segment) and after not in (".", ",")
-                )
-                return not (is_adjective and is_noun_next)
+                is_last = k + 1 >= len(self.segment) or after in PREPOSITIONS or after in (".", ",")
+                return is_last or not is_adjective
             case Form.BASE:
-                return self.is_start(prev) and (after not in PREPOSITIONS or after in ("to", "from"))
+                is_noun = self.low(k - 1) in ("both", "all", "each")  # "both write endpoints"
+                return (
+                    not is_noun
+                    and self.is_start(prev)
+                    and (after not in PREPOSITIONS or after in ("to", "from"))
+                )
             case Form.THIRD:
                 if self.is_start(prev):
                     return after not in PREPOSITIONS and after not in BE and after not in (":", "")
@@ -260,12 +263,7 @@ class Segment:
         low = self.low(prev)
         token = self.token(prev)
         assert token is not None
-        return (
-            low in LINKS
-            or low in AGENT
-            or (token.kind is Kind.SIGN and token.text.strip() != "")
-            or low == "please"
-        )
+        return low in LINKS or low in AGENT or token.kind is WordKind.SIGN or low == "please"
 
     def _is_passive(self, k: int, form: Form) -> bool:
         if form is not Form.PAST:
@@ -288,37 +286,17 @@ class Segment:
 
     def _noun_at(self, k: int) -> FoundVerb | None:
         """`removal of X`, `no changes to X`."""
-        relation = NOUNS.get(self.low(k))
-        if (
-            relation is Relation.CHANGED
-            and self.low(k - 1) in ("no", "zero")
-            and not self.low(k + 1).isalpha()
-        ):
-            return FoundVerb(
-                k,
-                (k - 1, k),
-                Sense(relation, True, "noun"),
-                Form.PAST,
-                any(self.is_entity(n) for n in range(k)),
-            )
-        if relation is Relation.CHANGED and (made := self._made_behind(k)):
-            return FoundVerb(k, (k, *made), Sense(relation, True, "noun"), Form.PAST, False)
-        if (
-            relation is None
-            or self.low(k - 1) == "in"
-            or self.low(k + 1) not in ("of", "to", "in", "for", "on", "under", "outside")
-        ):
+        relation, after = NOUNS.get(self.low(k)), self.low(k + 1)
+        if relation is None:
             return None
-        if self.low(k + 1) in ("for", "on", "outside", "under") and relation is not Relation.CHANGED:
-            return None
-        verb = [k]
-        n = k - 1
-        while n >= 0 and (
-            self.low(n) in DETERMINERS
-            or self.low(n) in ("made", "make", "makes", "small", "minor", "there", "are", "were", "is")
-        ):
-            n -= 1
-        return FoundVerb(k, tuple(verb), Sense(relation, True, "noun"), Form.PAST, False)
+        sense, is_change = Sense(relation, True, "noun"), relation is Relation.CHANGED
+        if is_change and self.low(k - 1) in ("no", "zero") and not after.isalpha():
+            passive = any(self.is_entity(n) for n in range(k))
+            return FoundVerb(k, (k - 1, k), sense, Form.PAST, passive)
+        if is_change and (made := self._made_behind(k)):
+            return FoundVerb(k, (k, *made), sense, Form.PAST, False)
+        leads = after in ("of", "to", "in") or (is_change and after in ("for", "on", "under", "outside"))
+        return FoundVerb(k, (k,), sense, Form.PAST, False) if leads and self.low(k - 1) != "in" else None
 
     def _state_at(self, k: int) -> FoundVerb | None:
         """`X is gone`, `README.md: unchanged`, `X no longer exists`."""
@@ -333,17 +311,10 @@ class Segment:
         prev = self.low(k - 1)
         is_said = prev in BE or prev in _HOLDERS or (prev in ADVERBS and self.low(k - 2) in BE | _HOLDERS)
         ends = k + 1 >= len(self.segment) or not self.low(k + 1).isalpha() or self.low(k + 1) in PREPOSITIONS
-        alone = (
-            k == 0
-            and bool(self.prefix)
-            and all(self.low(n) in ("file", "module") for n in range(1, len(self.segment)))
-        )
-        ends = ends or alone
-        if (
-            not ends
-            or self.is_entity(k + 1)
-            or not (alone or is_said or (low != "new" and self.is_entity(k - 1)))
-        ):
+        rest = range(1, len(self.segment))
+        alone = k == 0 and bool(self.prefix) and all(self.low(n) in ("file", "module") for n in rest)
+        is_told = alone or is_said or (low != "new" and self.is_entity(k - 1))
+        if not (ends or alone) or self.is_entity(k + 1) or not is_told:
             return None
         return FoundVerb(k, (k,), Sense(Relation(state), True, low), Form.PAST, True)
 
@@ -354,46 +325,33 @@ class Segment:
         called = self.low(k + 1) in ("called", "named", "known")
         at = k + (2 if called else 1) + (self.low(k + 2) == "as")
         target, subject = self.token(at), next((self.token(n) for n in range(k) if self.is_entity(n)), None)
-        if (
-            target is None
-            or subject is None
-            or (target.kind not in ENTITIES and target.kind is not Kind.NUMBER)
-        ):
+        if target is None or subject is None or target.kind not in ENTITIES | {WordKind.NUMBER}:
             return None
-        verb = tuple(range(k - 1, at))
-        if subject.kind is target.kind and (called or target.kind is Kind.PATH):
-            return FoundVerb(k, verb, Sense(Relation.RENAMED, True, "rename"), Form.PAST, True)
-        if (
-            subject.kind is Kind.NAME
-            and target.kind is Kind.NAME
-            and (subject.text + target.text).count("()")
-        ):
-            return FoundVerb(k, verb, Sense(Relation.RENAMED, True, "rename"), Form.PAST, True)
-        if subject.kind is Kind.NAME and target.kind is not Kind.PATH:
-            return FoundVerb(k, verb, Sense(Relation.VALUE, True, "is now"), Form.PAST, True)
-        return None
+        is_same = subject.kind is target.kind and (called or target.kind is WordKind.PATH)
+        is_call = subject.kind is target.kind is WordKind.NAME and "()" in subject.text + target.text
+        if is_same or is_call:
+            sense = Sense(Relation.RENAMED, True, "rename")
+        elif subject.kind is WordKind.NAME and target.kind is not WordKind.PATH:
+            sense = Sense(Relation.VALUE, True, "is now")
+        else:
+            return None
+        return FoundVerb(k, tuple(range(k - 1, at)), sense, Form.PAST, True)
 
     def _no_longer(self, k: int) -> FoundVerb | None:
         word = self.low(k + 1)
-        words = (k - 1, k, k + 1)
-        if word in (
-            "has",
-            "have",
-            "contains",
-            "contain",
-            "defines",
-            "includes",
-            "exports",
-            "provides",
-            "exposes",
-            "ships",
-            "lists",
-        ):
-            return FoundVerb(k - 1, words, Sense(Relation.REMOVED, True, "no longer uses"), Form.THIRD, False)
-        if word in ("exists", "exist", "there", "present", "available", "around", "part"):
-            return FoundVerb(k - 1, words, Sense(Relation.REMOVED, True, "no longer"), Form.PAST, True)
-        if word in ("used", "referenced", "imported", "called", "mentioned"):
-            return FoundVerb(k - 1, words, Sense(Relation.UNUSED, True, "no longer"), Form.PAST, True)
-        if word in ("uses", "imports", "references", "calls", "mentions"):
-            return FoundVerb(k - 1, words, Sense(Relation.UNUSED, True, "no longer uses"), Form.THIRD, False)
+        for words, relation, lemma in _NO_LONGER:
+            if word in words:
+                is_deed = lemma == "no longer uses"
+                form = Form.THIRD if is_deed else Form.PAST
+                return FoundVerb(k - 1, (k - 1, k, k + 1), Sense(relation, True, lemma), form, not is_deed)
         return None
+
+
+_HOLDS = word_set("has have contains contain defines includes exports provides exposes ships lists")
+_NO_LONGER = (
+    (_HOLDS, Relation.REMOVED, "no longer uses"),
+    (word_set("exists exist there present available around part"), Relation.REMOVED, "no longer"),
+    (word_set("used referenced imported called mentioned"), Relation.UNUSED, "no longer"),
+    (word_set("uses imports references calls mentions"), Relation.UNUSED, "no longer uses"),
+)
+"""Words behind `no longer`, and what they say of the thing before or behind them."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from segue.domain.claims.lexicon import by_word
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 
 class Relation(StrEnum):
@@ -45,100 +45,65 @@ class Sense(NamedTuple):
     lemma: str
 
 
-_SENSES: tuple[tuple[Relation, bool, str], ...] = (
-    (
-        Relation.CREATED,
-        True,
-        """
-        add create introduce come_up_with scaffold generate bootstrap establish author spin_up stand_up
-        set_up stub_out
-        """,
+_SENSES: dict[tuple[Relation, bool], str] = {
+    (Relation.CREATED, True): (
+        "add create introduce come_up_with scaffold generate bootstrap establish author spin_up stand_up "
+        "set_up stub_out"
     ),
-    (
-        Relation.ADDED,
-        True,
-        """
-        implement write insert append prepend put put_in put_in_place land ship define declare include
-        build provide bring_in register install inject embed attach contribute deliver drop_in slot_in
-        wire_in throw_in pull_in bake_in supply craft draft code code_up develop reintroduce plug_in
-        write_up put_together place tack_on work_in re-add commit deploy build_out roll_out
-        """,
+    (Relation.ADDED, True): (
+        "implement write insert append prepend put put_in put_in_place land ship define declare include "
+        "build provide bring_in register install inject embed attach contribute deliver drop_in slot_in "
+        "wire_in throw_in pull_in bake_in supply craft draft code code_up develop reintroduce plug_in "
+        "write_up put_together place tack_on work_in re-add commit deploy build_out roll_out"
     ),
-    (Relation.ADDED, False, "expose restore flesh_out reinstate cover document"),
-    (
-        Relation.REMOVED,
-        True,
-        """
-        remove delete drop rip_out rip strip strip_out prune purge retire eliminate kill kill_off nuke axe
-        erase scrap discard cut cut_out excise get_rid_of do_away_with take_out tear_out throw_away
-        throw_out clean_out clear_out weed_out unregister uninstall wipe zap ditch jettison chop
-        obliterate expunge cull yank take_away dump root_out pull_down tear_down decommission
-        """,
+    (Relation.ADDED, False): "expose restore flesh_out reinstate cover document",
+    (Relation.REMOVED, True): (
+        "remove delete drop rip_out rip strip strip_out prune purge retire eliminate kill kill_off nuke axe "
+        "erase scrap discard cut cut_out excise get_rid_of do_away_with take_out tear_out throw_away "
+        "throw_out clean_out clear_out weed_out unregister uninstall wipe zap ditch jettison chop "
+        "obliterate expunge cull yank take_away dump root_out pull_down tear_down decommission"
     ),
-    (Relation.REMOVED, False, "trim clear phase_out sunset unset undo unwire unhook"),
-    (Relation.RENAMED, True, "rename move relocate rehome retitle transfer shift"),
-    (
-        Relation.EXTRACTED,
-        True,
-        """
-        extract pull_out carve_out factor_out split_out break_out split_off spin_off spin_out lift_out
-        hoist move_out lift carve separate_out
-        """,
+    (Relation.REMOVED, False): "trim clear phase_out sunset unset undo unwire unhook",
+    (Relation.RENAMED, True): "rename move relocate rehome retitle transfer shift",
+    (Relation.EXTRACTED, True): (
+        "extract pull_out carve_out factor_out split_out break_out split_off spin_off spin_out lift_out "
+        "hoist move_out lift carve separate_out"
     ),
-    (
-        Relation.REPLACED,
-        True,
-        """
-        replace swap swap_out switch switch_over substitute exchange trade supersede
-        """,
+    (Relation.REPLACED, True): (
+        "replace swap swap_out switch switch_over substitute exchange trade supersede"
     ),
-    (Relation.REPLACED, False, "migrate convert port"),
-    (
-        Relation.CHANGED,
-        True,
-        """
-        change update modify edit alter rewrite rework refactor extend adjust tweak touch patch overhaul
-        revise amend restructure reformat expand reorganize reorganise rejig revamp redo rebuild reorder
-        retouch annotate augment adapt parametrize parameterize parametrise reword rephrase reimplement
-        touch_up rejigger redesign retool re-work re-write redraft
-        """,
+    (Relation.REPLACED, False): "migrate convert port",
+    (Relation.CHANGED, True): (
+        "change update modify edit alter rewrite rework refactor extend adjust tweak touch patch overhaul "
+        "revise amend restructure reformat expand reorganize reorganise rejig revamp redo rebuild reorder "
+        "retouch annotate augment adapt parametrize parameterize parametrise reword rephrase reimplement "
+        "touch_up rejigger redesign retool re-work re-write redraft"
     ),
-    (
-        Relation.CHANGED,
-        False,
-        """
-        simplify modernize modernise streamline generalize generalise tidy tidy_up beef_up fix improve
-        ensure handle support make allow avoid prevent address resolve optimise optimize enable disable
-        clarify take_care_of iron_out sort_out see_to attend_to harden tighten wire wire_up hook_up
-        hook connect plug teach guard validate speed_up repair
-        correct polish enhance refine integrate configure normalise normalize strengthen loosen relax
-        deprecate mark apply adopt debug deal_with clean clean_up format inline split merge consolidate
-        unify wrap decorate cache isolate reuse combine flip toggle sort decouple dedupe deduplicate
-        translate localize bind route gate patch_up trim_down cut_down bring_back prepare finalize finish
-        complete finalise sanitize escape retry rescue work_around clamp memoize vectorize parallelize
-        batch stabilize stabilise silence suppress sync align link point update_to span affect involve
-        """,
+    (Relation.CHANGED, False): (
+        "simplify modernize modernise streamline generalize generalise tidy tidy_up beef_up fix improve "
+        "ensure handle support make allow avoid prevent address resolve optimise optimize enable disable "
+        "clarify take_care_of iron_out sort_out see_to attend_to harden tighten wire wire_up hook_up hook "
+        "connect plug teach guard validate speed_up repair correct polish enhance refine integrate "
+        "configure normalise normalize strengthen loosen relax deprecate mark apply adopt debug deal_with "
+        "clean clean_up format inline split merge consolidate unify wrap decorate cache isolate reuse "
+        "combine flip toggle sort decouple dedupe deduplicate translate localize bind route gate patch_up "
+        "trim_down cut_down bring_back prepare finalize finish complete finalise sanitize escape retry "
+        "rescue work_around clamp memoize vectorize parallelize batch stabilize stabilise silence suppress "
+        "sync align link point update_to span affect involve"
     ),
-    (
-        Relation.VALUE,
-        True,
-        """
-        set bump raise lower increase decrease reduce upgrade downgrade pin cap default double halve
-        shrink lengthen shorten reset assign bump_up bring_up dial_down dial_up crank_up turn_up turn_down
-        lock widen narrow
-        """,
+    (Relation.VALUE, True): (
+        "set bump raise lower increase decrease reduce upgrade downgrade pin cap default double halve "
+        "shrink lengthen shorten reset assign bump_up bring_up dial_down dial_up crank_up turn_up turn_down "
+        "lock widen narrow"
     ),
-    (Relation.HAS, True, "gain come_with ship_with"),
-    (
-        Relation.HAS,
-        False,
-        """
-        have contain hold carry receive feature offer live reside exist sit get list depend
-        """,
+    (Relation.HAS, True): "gain come_with ship_with",
+    (Relation.HAS, False): (
+        "have contain hold carry receive feature offer live reside exist sit get list depend"
     ),
-    (Relation.RAN, True, "run rerun re-run execute invoke launch exercise kick_off fire_off"),
-    (Relation.UNTOUCHED, True, "leave keep stay remain left-alone"),
-)
+    (Relation.RAN, True): "run rerun re-run execute invoke launch exercise kick_off fire_off",
+    (Relation.UNTOUCHED, True): "leave keep stay remain left-alone",
+}
+"""A relation, and whether it is stated surely -> verbs, each with its particles."""
 VAGUE = word_set(
     "ensure allow avoid prevent enable disable support validate prepare finish complete finalize "
     "finalise sync align point mark adopt link expose restore stabilize stabilise behave"
@@ -148,50 +113,18 @@ EDITS = word_set("update modify edit tweak adjust extend alter amend rewrite rew
 """Verbs that say that a thing was there before, and still is."""
 KEEPS = EDITS | {"change", "touch"}
 """Verbs that say that a thing is still there."""
-_IRREGULAR = {
-    lemma: tuple(forms.split(","))
+_IRREGULAR: dict[str, list[str]] = {
+    lemma: forms.split(",")
     for lemma, _, forms in (
         pair.partition("=")
-        for pair in [
-            "write=wrote,written",
-            "rewrite=rewrote,rewritten",
-            "build=built",
-            "rebuild=rebuilt",
-            "put=put",
-            "see=saw,seen",
-            "set=set",
-            "get=got,gotten",
-            "make=made",
-            "take=took,taken",
-            "leave=left",
-            "keep=kept",
-            "bring=brought",
-            "cut=cut",
-            "split=split",
-            "redo=redid,redone",
-            "undo=undid,undone",
-            "teach=taught",
-            "run=ran,run",
-            "rerun=reran,rerun",
-            "re-run=re-ran,re-run",
-            "spin=spun",
-            "throw=threw,thrown",
-            "tear=tore,torn",
-            "break=broke,broken",
-            "do=did,done",
-            "stand=stood",
-            "hold=held",
-            "come=came",
-            "shrink=shrank,shrunk",
-            "reset=reset",
-            "bind=bound",
-            "have=had",
-            "sit=sat",
-            "deal=dealt",
-            "re-write=re-wrote",
-            "teardown=tore",
-            "left-alone=left-alone",
-        ]
+        for pair in word_set(
+            "write=wrote,written rewrite=rewrote,rewritten re-write=re-wrote build=built rebuild=rebuilt "
+            "put=put see=saw,seen set=set get=got,gotten make=made take=took,taken leave=left keep=kept "
+            "bring=brought cut=cut split=split redo=redid,redone undo=undid,undone teach=taught run=ran,run "
+            "rerun=reran,rerun re-run=re-ran,re-run spin=spun throw=threw,thrown tear=tore,torn "
+            "break=broke,broken do=did,done stand=stood hold=held come=came shrink=shrank,shrunk reset=reset "
+            "bind=bound have=had sit=sat deal=dealt left-alone=left-alone"
+        )
     )
 }
 _DOUBLED = word_set(
@@ -229,7 +162,7 @@ class Verb(NamedTuple):
 
 def _table() -> dict[str, tuple[Verb, ...]]:
     found: dict[str, dict[tuple[str, Form], Verb]] = {}
-    for relation, strong, lemmas in _SENSES:
+    for (relation, strong), lemmas in _SENSES.items():
         for lemma in lemmas.split():
             head, *particles = lemma.split("_")
             for word, form in _forms(head).items():

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from segue.domain.claims.atoms import Case, Reading
+from segue.domain.claims.atoms import Case, StatementReading
 from segue.domain.claims.check_counts import counted_in
 from segue.domain.claims.check_definitions import NAMES
 from segue.domain.claims.judge import judge
-from segue.domain.claims.ledger import Entry, Ledger, Statement, Verdict
+from segue.domain.claims.ledger import Ledger, LedgerEntry, Statement, Verdict
 from segue.domain.claims.linking import World, core_of
 from segue.domain.claims.reading import read
 from segue.domain.claims.relations import Role
 from segue.domain.claims.statements import statements_of
-from segue.domain.claims.tokens import Kind
+from segue.domain.claims.tokens import WordKind
 from segue.domain.claims.unmentioned import Mentions, removed_names, unmentioned_paths
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import Evidence, Standing, WeakenedTest
 from segue.domain.evidence.sources import Sources
 from segue.domain.handoff.checking.rules_values import places_of
+from segue.domain.handoff.extract.result import Extraction
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.extraction import Extraction
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _WENT = (Relation.REMOVED, Relation.RENAMED, Relation.REPLACED)
 _MOST_NAMES = 2000
@@ -75,7 +75,7 @@ class _Shared:
         self,
         world: World,
         said: frozenset[str],
-        readings: Sequence[Reading],
+        readings: Sequence[StatementReading],
         weakened: Sequence[WeakenedTest],
     ) -> None:
         self.world = world
@@ -85,9 +85,9 @@ class _Shared:
         self.is_rival = len(numbers) > 1
         hidden = next((each for each in weakened if each.standing is Standing.WEAKENED), None)
         self.weakened = hidden.reason.rstrip(".") if hidden else None
-        self._known: dict[Statement, Entry] = {}
+        self._known: dict[Statement, LedgerEntry] = {}
 
-    def entry(self, reading: Reading) -> Entry:
+    def entry(self, reading: StatementReading) -> LedgerEntry:
         """The verdict on a statement; the same words in the same place have the same."""
         key = replace(reading.statement, span=None)
         found = self._known.get(key)
@@ -103,7 +103,7 @@ class _Shared:
         return replace(found, statement=reading.statement)
 
 
-def _without_opinions(entry: Entry) -> Entry:
+def _without_opinions(entry: LedgerEntry) -> LedgerEntry:
     """A decision that says nothing of a change, and a file's purpose, are not claims."""
     field = entry.statement.field
     is_opinion = field.startswith(_NO_CLAIM_FIELDS) or field.endswith(".purpose")
@@ -114,7 +114,7 @@ def _without_opinions(entry: Entry) -> Entry:
     return entry
 
 
-def _names(readings: Sequence[Reading]) -> list[str]:
+def _names(readings: Sequence[StatementReading]) -> list[str]:
     """The names of all statements, to be looked up at once."""
     found: dict[str, None] = {}
     for reading in readings:
@@ -124,7 +124,7 @@ def _names(readings: Sequence[Reading]) -> list[str]:
     return list(found)[:_MOST_NAMES]
 
 
-def _taken_back(readings: Sequence[Reading]) -> frozenset[str]:
+def _taken_back(readings: Sequence[StatementReading]) -> frozenset[str]:
     """The names that the text itself says were renamed or removed."""
     return frozenset(
         core_of(reading.tokens[item.at].text)
@@ -132,11 +132,11 @@ def _taken_back(readings: Sequence[Reading]) -> frozenset[str]:
         for clause in reading.clauses
         if clause.relation in _WENT and not clause.negated and not clause.foreign
         for item in clause.of(Role.OBJECT, Role.SOURCE)
-        if reading.tokens[item.at].kind in {*NAMES, Kind.PATH}
+        if reading.tokens[item.at].kind in {*NAMES, WordKind.PATH}
     )
 
 
-def _folders(claims: Sequence[Entry]) -> frozenset[str]:
+def _folders(claims: Sequence[LedgerEntry]) -> frozenset[str]:
     """The paths of typed entries: a folder among them is a mention of all that is in it."""
     return frozenset(entry.statement.path for entry in claims if entry.statement.path)
 

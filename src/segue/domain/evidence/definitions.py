@@ -26,7 +26,7 @@ def read_python(text: str) -> tuple[Definition, ...] | None:
         module = _parse(text)
         # As the parser counts lines: a form feed or a Unicode separator ends none.
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        return tuple(_Reader(lines).within(module, _Scope()))
+        return tuple(_PythonReader(lines).within(module, _DefinitionScope()))
     except _UNREADABLE:
         return None
 
@@ -72,7 +72,7 @@ PYTHON = Language(read=read_python, code=python_code, is_same=do_the_same)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Scope:
+class _DefinitionScope:
     """What a statement is in."""
 
     names: tuple[str, ...] = ()
@@ -85,21 +85,23 @@ class _Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _PythonReader:
     lines: list[str]
 
-    def within(self, node: ast.AST, scope: _Scope) -> Iterator[Definition]:
+    def within(self, node: ast.AST, scope: _DefinitionScope) -> Iterator[Definition]:
         """The definitions below a node; statements such as `if` and `try` are looked through."""
         for child in _statements(node):
             match child:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     yield self._function(child, scope)
                     names = (*scope.names, child.name)
-                    yield from self.within(child, _Scope(names=names, in_function=True))
+                    yield from self.within(child, _DefinitionScope(names=names, in_function=True))
                 case ast.ClassDef():
                     yield self._named(child, DefinitionKind.CLASS, child.name, scope)
                     names, is_test = (*scope.names, child.name), _is_test_class(child)
-                    yield from self.within(child, _Scope(names=names, in_class=True, in_test_class=is_test))
+                    yield from self.within(
+                        child, _DefinitionScope(names=names, in_class=True, in_test_class=is_test)
+                    )
                 case ast.Assign() | ast.AnnAssign() if not scope.in_function:
                     for name in _targets(child):
                         yield self._named(child, DefinitionKind.CONSTANT, name, scope)
@@ -108,7 +110,7 @@ class _Reader:
                 case _:
                     yield from self.within(child, scope)
 
-    def _function(self, node: _Function, scope: _Scope) -> Definition:
+    def _function(self, node: _Function, scope: _DefinitionScope) -> Definition:
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         every += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
@@ -122,7 +124,7 @@ class _Reader:
         node: ast.AST,
         kind: DefinitionKind,
         name: str,
-        scope: _Scope,
+        scope: _DefinitionScope,
         parameters: tuple[str, ...] = (),
     ) -> Definition:
         first = min((each.lineno for each in getattr(node, "decorator_list", ())), default=node.lineno)  # type: ignore[attr-defined]
@@ -161,7 +163,7 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
         yield from getattr(node, name, ())
 
 
-def _is_test(name: str, scope: _Scope) -> bool:
+def _is_test(name: str, scope: _DefinitionScope) -> bool:
     if scope.in_function or not name.startswith("test"):
         return False
     if scope.in_class:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from segue.domain.evidence.model import Evidence
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file."""
 
     path: str
@@ -28,7 +28,7 @@ class Sources(Protocol):
         """The text of a file; none if there is none, or if it is not text."""
         ...
 
-    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[Place, ...]]:
+    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[FileLine, ...]]:
         """Name -> where it is in the text of a file, as a part of a word, too; the first places of many."""
         ...
 
@@ -58,7 +58,7 @@ class TextSources:
         """The text of a file."""
         return (self.before if before else self.after).get(path)
 
-    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[Place, ...]]:
+    def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[FileLine, ...]]:
         """Name -> where it is in the text of a file."""
         files = (self.before if before else self.after).items()
         return {name: tuple(_places(name, files)) for name in names}
@@ -68,14 +68,14 @@ MOST_PLACES = 20
 """So many places of a name are told."""
 
 
-def _places(name: str, files: Collection[tuple[str, str]]) -> list[Place]:
-    found: list[Place] = []
+def _places(name: str, files: Collection[tuple[str, str]]) -> list[FileLine]:
+    found: list[FileLine] = []
     for path, text in files:
         if name not in text:
             continue
         for number, line in enumerate(text.splitlines(), 1):
             if name in line:
-                found.append(Place(path, number))
+                found.append(FileLine(path, number))
                 if len(found) >= MOST_PLACES:
                     return found
     return found

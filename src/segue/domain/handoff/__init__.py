@@ -3,19 +3,23 @@
 from segue.domain.handoff.checking.fixing import Fix, fix_handoff
 from segue.domain.handoff.checking.lint import Problem, check_handoff
 from segue.domain.handoff.checking.secrets import redact
+from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract.result import Extraction, Likeness, Notation, Origin, SourcePlace
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.draft import Span
-from segue.domain.handoff.reading.extraction import Extraction, Notation, extract_handoff
 from segue.domain.handoff.writing.rendering import OutputNotation, render_context_header, render_handoff
 from segue.domain.handoff.writing.taskfile import rewrite_task_file
+from segue.domain.text.span import Span
 
 __all__ = [
     "Extraction",
     "Fix",
     "Handoff",
+    "Likeness",
     "Notation",
+    "Origin",
     "OutputNotation",
     "Problem",
+    "SourcePlace",
     "Span",
     "check_handoff",
     "extract_handoff",

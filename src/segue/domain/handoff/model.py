@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from segue.domain.handoff.reading.items import split_items
+from segue.domain.text.items import split_items
 
 
 class Outcome(StrEnum):
@@ -72,7 +72,7 @@ class FileModified(Part):
     description: str | None = None
 
 
-class CommandRun(Part):
+class ReportedCommand(Part):
     """A command that the agent says it ran: a claim that can be re-run."""
 
     headline = "command"
@@ -212,7 +212,7 @@ class Handoff(BaseModel):
     decisions_made: Annotated[tuple[Decision, ...], _items_of(Decision)] = ()
     files_created: Annotated[tuple[FileCreated, ...], _items_of(FileCreated)] = ()
     files_modified: Annotated[tuple[FileModified, ...], _items_of(FileModified)] = ()
-    commands_run: Annotated[tuple[CommandRun, ...], _items_of(CommandRun)] = ()
+    commands_run: Annotated[tuple[ReportedCommand, ...], _items_of(ReportedCommand)] = ()
     patterns_discovered: Annotated[tuple[Pattern, ...], _items_of(Pattern)] = ()
     gotchas: Annotated[tuple[Gotcha, ...], _items_of(Gotcha)] = ()
     failed_approaches: Annotated[tuple[FailedApproach, ...], _items_of(FailedApproach)] = ()

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.text.words import word_set
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?|py")

@@ -1,15 +1,12 @@
 """What other tools wrote down of a session, and the handoff that is made of it without a model."""
 
-from segue.domain.transcripts.prompting import first_prompt
-from segue.domain.transcripts.recording import Recorder
-from segue.domain.transcripts.summary import is_empty, summarise
-from segue.domain.transcripts.values import (
+from segue.domain.transcripts.model import (
     AssistantText,
     Branch,
-    Change,
     Entry,
     Failure,
     FileChange,
+    FileChangeKind,
     FoundSession,
     PlanItem,
     Summary,
@@ -18,14 +15,17 @@ from segue.domain.transcripts.values import (
     Transcript,
     UserMessage,
 )
+from segue.domain.transcripts.prompting import first_prompt
+from segue.domain.transcripts.recording import Recorder
+from segue.domain.transcripts.summary import is_empty, summarise
 
 __all__ = [
     "AssistantText",
     "Branch",
-    "Change",
     "Entry",
     "Failure",
     "FileChange",
+    "FileChangeKind",
     "FoundSession",
     "PlanItem",
     "Recorder",

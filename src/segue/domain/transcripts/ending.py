@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from segue.domain.handoff.model import Blocker, NextStep
 from segue.domain.transcripts.loose import head, tail
-from segue.domain.transcripts.values import AssistantText, Entry, Failure, ToolCall, UserMessage
+from segue.domain.transcripts.model import AssistantText, Entry, Failure, ToolCall, UserMessage
 from segue.domain.transcripts.wishes import own_words
 
 _LONGEST = 2000

@@ -9,17 +9,17 @@ from datetime import datetime
 from typing import Any
 
 from segue.domain.transcripts.loose import clip, tail
-from segue.domain.transcripts.tools import read_call
-from segue.domain.transcripts.values import (
+from segue.domain.transcripts.model import (
     AssistantText,
-    Change,
     Entry,
     Failure,
+    FileChangeKind,
     Summary,
     ToolCall,
     ToolKind,
     UserMessage,
 )
+from segue.domain.transcripts.tools import read_call
 
 MOST_ENTRIES = 20_000
 MOST_CHARS = 8_000_000
@@ -90,7 +90,7 @@ class Recorder:
         *,
         ok: bool | None,
         exit_code: int | None = None,
-        change: Change | None = None,
+        change: FileChangeKind | None = None,
     ) -> None:
         """The result of a tool call; nothing if no such call is known. A later, richer one adds to it."""
         at = self._open.get(call_id)
@@ -134,9 +134,9 @@ class Recorder:
         self._entries.append(entry)
         self._chars += _weight(entry)
         if len(self._entries) > MOST_ENTRIES or self._chars > MOST_CHARS:
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Halve what is kept: first what tells least, in the older half; then whatever is oldest."""
         before = len(self._entries)
         border = before - before // 4

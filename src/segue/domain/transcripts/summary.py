@@ -6,12 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from segue.domain.handoff.checking.secrets import redact
+from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract.result import Notation, Origin
 from segue.domain.handoff.model import Handoff, NextStep, Section
-from segue.domain.handoff.reading.extraction import Notation, extract_handoff
-from segue.domain.handoff.reading.items import split_items
+from segue.domain.text.items import split_items
 from segue.domain.transcripts.ending import how_it_ended
 from segue.domain.transcripts.loose import head
-from segue.domain.transcripts.values import AssistantText, Entry, Summary, ToolCall, Transcript, UserMessage
+from segue.domain.transcripts.model import (
+    AssistantText,
+    Entry,
+    Summary,
+    ToolCall,
+    Transcript,
+    UserMessage,
+)
 from segue.domain.transcripts.wishes import directives_in, own_words, turns_away
 from segue.domain.transcripts.work import changed_files, commands_run, newest_plan, relative
 
@@ -78,7 +86,7 @@ def _earlier_handoff(messages: list[str]) -> tuple[Handoff, list[str]]:
     if not messages or _FENCE not in messages[0]:
         return Handoff(), messages
     inside = messages[0].partition(_FENCE)[2].partition("</handoff-context>")[0]
-    found = extract_handoff(inside).handoff
+    found = extract_handoff(inside, origin=Origin.REPLY).handoff
     return (found, messages[1:]) if found else (Handoff(), messages)
 
 
@@ -113,8 +121,8 @@ def _report(entries: Sequence[Entry]) -> Handoff:
     finals = _final_texts(entries)[-_MOST_TURNS:]
     at, handoff = len(finals), Handoff()
     for back, text in enumerate(reversed(finals)):
-        found = extract_handoff(text)
-        if found.handoff and found.notation not in (Notation.PROSE, Notation.NONE):
+        found = extract_handoff(text, origin=Origin.REPLY)
+        if found.handoff and found.notation not in (Notation.REPLY, Notation.NONE):
             at, handoff = len(finals) - 1 - back, found.handoff
             break
     later = finals[at + 1 :] if at < len(finals) else finals
@@ -142,7 +150,7 @@ def _final_texts(entries: Sequence[Entry]) -> list[str]:
 
 def _summed_up(entries: Sequence[Entry]) -> Handoff:
     newest = next((e for e in reversed(entries) if isinstance(e, Summary) and not e.of_branch), None)
-    return (extract_handoff(newest.text).handoff if newest else None) or Handoff()
+    return (extract_handoff(newest.text, origin=Origin.REPLY).handoff if newest else None) or Handoff()
 
 
 def _items(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from segue.domain.transcripts.loose import clip, first_text, listed, mapping, text
-from segue.domain.transcripts.values import Change, FileChange, PlanItem, ToolCall, ToolKind
+from segue.domain.transcripts.model import FileChange, FileChangeKind, PlanItem, ToolCall, ToolKind
 
 _KINDS: dict[ToolKind, str] = {
     ToolKind.READ: "read view cat readfile readmanyfiles notebookread viewimage open",
@@ -30,7 +30,11 @@ _PATCH_KEYS = ("input", "patch", "patchText", "patch_text", "diff")
 _PATCHED = re.compile(
     r"^\*\*\* (Add|Update|Delete) File: (.{1,1000})$|^\*\*\* Move to: (.{1,1000})$", re.MULTILINE
 )
-_PATCH_CHANGES = {"Add": Change.CREATED, "Update": Change.MODIFIED, "Delete": Change.DELETED}
+_PATCH_CHANGES = {
+    "Add": FileChangeKind.CREATED,
+    "Update": FileChangeKind.MODIFIED,
+    "Delete": FileChangeKind.DELETED,
+}
 _POURED = re.compile(
     r"(?:^|[;&|\n]|\bdo\b)[ \t]*cat[ \t]*(>>?)[ \t]*(?P<quote>['\"]?)([^\s'\"<>;&|$`]{1,500})"
     r"(?P=quote)[ \t]*<<"
@@ -91,7 +95,7 @@ def _changes(kind: ToolKind, given: Mapping[str, Any], free: str) -> tuple[FileC
         patch = free or first_text(given, *_PATCH_KEYS)
         if patched := patched_files(patch):
             return patched
-        change = Change.CREATED if _creates(kind, given) else Change.MODIFIED
+        change = FileChangeKind.CREATED if _creates(kind, given) else FileChangeKind.MODIFIED
         if text(given.get("command")) == "view":
             return ()
         return tuple(FileChange(path=path, change=change) for path in _paths(given)[:1])
@@ -110,8 +114,8 @@ def patched_files(patch: str) -> tuple[FileChange, ...]:
     found: list[FileChange] = []
     for match in _PATCHED.finditer(patch):
         if match[3] and found:
-            found[-1] = FileChange(path=found[-1].path, change=Change.DELETED)
-            found.append(FileChange(path=match[3].strip(), change=Change.CREATED))
+            found[-1] = FileChange(path=found[-1].path, change=FileChangeKind.DELETED)
+            found.append(FileChange(path=match[3].strip(), change=FileChangeKind.CREATED))
         elif match[1]:
             found.append(FileChange(path=match[2].strip(), change=_PATCH_CHANGES[match[1]]))
         if len(found) > _MOST_PATHS:
@@ -124,7 +128,9 @@ def _poured_files(command: str) -> tuple[FileChange, ...]:
     if "<<" not in command:
         return _printed_files(command)
     return tuple(
-        FileChange(path=match[3], change=Change.CREATED if match[1] == ">" else Change.MODIFIED)
+        FileChange(
+            path=match[3], change=FileChangeKind.CREATED if match[1] == ">" else FileChangeKind.MODIFIED
+        )
         for match in _POURED.finditer(command)
         if not match[3].startswith("/dev/")
     )[:_MOST_PATHS]
@@ -145,7 +151,7 @@ def _printed_files(command: str) -> tuple[FileChange, ...]:
     program = before = ""
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word in (">", ">>") and program in ("printf", "echo") and before != "2" and _is_file(after):
-            change = Change.CREATED if word == ">" else Change.MODIFIED
+            change = FileChangeKind.CREATED if word == ">" else FileChangeKind.MODIFIED
             found.append(FileChange(path=after[:1000], change=change))
         is_border = set(word) <= set("();|&")
         program = "" if is_border else program or word

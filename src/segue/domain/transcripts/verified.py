@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from segue.domain.briefing.marking import mark_handoff
+from segue.domain.briefing.corrections import mark_handoff
 from segue.domain.briefing.measured import measured_lines
-from segue.domain.briefing.values import FalseClaim
-from segue.domain.claims import Entry, Ledger
+from segue.domain.briefing.model import FalseClaim
+from segue.domain.claims import Ledger, LedgerEntry
 from segue.domain.evidence.model import ChangeKind, Evidence
 from segue.domain.handoff.model import FileCreated, FileModified, Handoff, Section
 
@@ -17,7 +17,7 @@ _THERE = (ChangeKind.MODIFIED, ChangeKind.RENAMED, ChangeKind.TYPE_CHANGED)
 
 def verified(handoff: Handoff, ledger: Ledger, evidence: Evidence) -> Handoff:
     """Without files that git does not show, with false statements marked, and with what was measured."""
-    wrong: dict[tuple[str, int], Entry] = {}
+    wrong: dict[tuple[str, int], LedgerEntry] = {}
     false: list[FalseClaim] = []
     for entry in ledger.refuted:
         if match := _FILE.match(entry.statement.field):

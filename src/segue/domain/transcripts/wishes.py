@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from segue.domain.handoff.reading.sentences import sentences_in
+from segue.domain.text.sentences import sentences_in
 
 _TAGS = (
     "system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name|command-message"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from segue.domain.handoff.model import CommandRun, FileCreated, FileModified
-from segue.domain.handoff.reading.words import word_set
+from segue.domain.handoff.model import FileCreated, FileModified, ReportedCommand
 from segue.domain.text.command_lines import programs_of, read_line
+from segue.domain.text.words import word_set
 from segue.domain.transcripts.loose import head
-from segue.domain.transcripts.values import Change, Entry, ToolCall, ToolKind
+from segue.domain.transcripts.model import Entry, FileChangeKind, ToolCall, ToolKind
 
 _LOOKS = word_set(
     "ls cat pwd cd echo head tail sed rg grep find which wc tree file stat less more printf type env date nl"
@@ -27,7 +27,7 @@ def changed_files(
     entries: Iterable[Entry], working_dir: str | None
 ) -> tuple[tuple[FileCreated, ...], tuple[FileModified, ...]]:
     """Files that are new, and files that were changed or deleted, each in its last state."""
-    state: dict[str, Change | None] = {}
+    state: dict[str, FileChangeKind | None] = {}
     known: set[str] = set()
     for call in entries:
         if not isinstance(call, ToolCall) or not call.ok:
@@ -37,25 +37,27 @@ def changed_files(
         for change in call.changes:
             path = relative(change.path, working_dir)
             state[path] = _next_state(state.pop(path, None), change.change, was_there=path in known)
-    created = [FileCreated(path=path) for path, change in state.items() if change is Change.CREATED]
+    created = [FileCreated(path=path) for path, change in state.items() if change is FileChangeKind.CREATED]
     modified = [
-        FileModified(path=path, change_type="delete" if change is Change.DELETED else "modify")
+        FileModified(path=path, change_type="delete" if change is FileChangeKind.DELETED else "modify")
         for path, change in state.items()
-        if change in (Change.MODIFIED, Change.DELETED)
+        if change in (FileChangeKind.MODIFIED, FileChangeKind.DELETED)
     ]
     return tuple(created[-_MOST_FILES:]), tuple(modified[-_MOST_FILES:])
 
 
-def _next_state(before: Change | None, change: Change, *, was_there: bool) -> Change | None:
+def _next_state(
+    before: FileChangeKind | None, change: FileChangeKind, *, was_there: bool
+) -> FileChangeKind | None:
     """What a file is after one more change; none if it came and went."""
     if before is None:
-        return Change.MODIFIED if change is Change.CREATED and was_there else change
-    if before is Change.CREATED:
-        return None if change is Change.DELETED else Change.CREATED
-    return Change.DELETED if change is Change.DELETED else Change.MODIFIED
+        return FileChangeKind.MODIFIED if change is FileChangeKind.CREATED and was_there else change
+    if before is FileChangeKind.CREATED:
+        return None if change is FileChangeKind.DELETED else FileChangeKind.CREATED
+    return FileChangeKind.DELETED if change is FileChangeKind.DELETED else FileChangeKind.MODIFIED
 
 
-def commands_run(entries: Iterable[Entry]) -> tuple[CommandRun, ...]:
+def commands_run(entries: Iterable[Entry]) -> tuple[ReportedCommand, ...]:
     """The last run of each command that did more than look, in the order of those runs."""
     last: dict[object, ToolCall] = {}
     for call in entries:
@@ -95,9 +97,9 @@ def _is_news(call: ToolCall) -> bool:
     return bool(programs_of(call.command) - _LOOKS - {"git"})
 
 
-def _command(call: ToolCall) -> CommandRun:
+def _command(call: ToolCall) -> ReportedCommand:
     observation = last_line(call.output) if call.ok is False or call.exit_code is None else None
-    return CommandRun(
+    return ReportedCommand(
         command=head(call.command or "", _LONGEST_COMMAND), exit_code=call.exit_code, observation=observation
     )
 

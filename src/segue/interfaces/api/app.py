@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fastapi import Depends, FastAPI
 
-from segue.application.app import Segue
-from segue.interfaces.api import approvals, events, handoffs, health, pipelines, sessions, tokens
+from segue.application.segue import Segue
+from segue.interfaces.api import approvals, audit, events, handoffs, health, pipelines, sessions, tokens
 from segue.interfaces.api.dependencies import authorize
 from segue.interfaces.api.errors import add_error_handlers
 from segue.interfaces.api.security import Guard
@@ -51,6 +51,7 @@ def create_app(segue: Segue, options: ApiOptions) -> FastAPI:
     app.include_router(health.router)
     app.include_router(events.router)
     app.include_router(approvals.router)
+    app.include_router(audit.router)
     app.include_router(handoffs.router)
     app.include_router(pipelines.router)
     app.include_router(sessions.router)

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from segue.domain.approvals import Approval
 from segue.domain.errors import Forbidden
 from segue.domain.tokens import Token, TokenRole
-from segue.interfaces.api.dependencies import Caller, PipelineId, SegueDep, needs
+from segue.interfaces.api.dependencies import Actor, Caller, PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
-from segue.interfaces.api.values import LARGEST_ID, PlainText
+from segue.interfaces.api.field_types import LARGEST_ID, PlainText
 
 router = APIRouter(tags=["approvals"])
 
@@ -57,32 +57,38 @@ async def list_approvals(
 @router.post("/approvals/{approval_id}/approve", responses=PROBLEMS(403, 404, 409))
 @needs(TokenRole.APPROVE)
 async def approve(
-    segue: SegueDep, caller: Caller, approval_id: ApprovalId, said: Decision = None
+    segue: SegueDep, caller: Caller, actor: Actor, approval_id: ApprovalId, said: Decision = None
 ) -> Approval:
     """Let the agent do what it asks."""
-    return await segue.approvals.decide(approval_id, approve=True, **_decision(caller, said))
+    return await segue.approvals.decide(approval_id, approve=True, actor=actor, **_decision(caller, said))
 
 
 @router.post("/approvals/{approval_id}/reject", responses=PROBLEMS(403, 404, 409))
 @needs(TokenRole.APPROVE)
-async def reject(segue: SegueDep, caller: Caller, approval_id: ApprovalId, said: Decision = None) -> Approval:
+async def reject(
+    segue: SegueDep, caller: Caller, actor: Actor, approval_id: ApprovalId, said: Decision = None
+) -> Approval:
     """Refuse what the agent asks; it is told so and goes on."""
-    return await segue.approvals.decide(approval_id, approve=False, **_decision(caller, said))
+    return await segue.approvals.decide(approval_id, approve=False, actor=actor, **_decision(caller, said))
 
 
 @router.post("/pipelines/{pipeline_id}/approve", responses=PROBLEMS(403, 404, 409))
 @needs(TokenRole.APPROVE)
 async def approve_next(
-    segue: SegueDep, caller: Caller, pipeline_id: PipelineId, said: Decision = None
+    segue: SegueDep, caller: Caller, actor: Actor, pipeline_id: PipelineId, said: Decision = None
 ) -> Approval:
     """Approve what this run has waited for longest."""
-    return await segue.approvals.decide_next(pipeline_id, approve=True, **_decision(caller, said))
+    return await segue.approvals.decide_next(
+        pipeline_id, approve=True, actor=actor, **_decision(caller, said)
+    )
 
 
 @router.post("/pipelines/{pipeline_id}/reject", responses=PROBLEMS(403, 404, 409))
 @needs(TokenRole.APPROVE)
 async def reject_next(
-    segue: SegueDep, caller: Caller, pipeline_id: PipelineId, said: Decision = None
+    segue: SegueDep, caller: Caller, actor: Actor, pipeline_id: PipelineId, said: Decision = None
 ) -> Approval:
     """Reject what this run has waited for longest."""
-    return await segue.approvals.decide_next(pipeline_id, approve=False, **_decision(caller, said))
+    return await segue.approvals.decide_next(
+        pipeline_id, approve=False, actor=actor, **_decision(caller, said)
+    )

@@ -11,10 +11,11 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Path, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from segue.application.app import Segue
+from segue.application.segue import Segue
+from segue.domain.audit import token_actor, user_actor
 from segue.domain.errors import Forbidden, PipelineNotFound
-from segue.domain.tokens import Token, TokenRole
-from segue.interfaces.api.values import LARGEST_ID
+from segue.domain.tokens import Token, TokenKind, TokenRole
+from segue.interfaces.api.field_types import LARGEST_ID
 
 
 async def _segue_of(request: Request) -> Segue:
@@ -71,6 +72,15 @@ Caller = Annotated[Token, Depends(_caller_of)]
 """The token of the caller."""
 CallerIfAny = Annotated[Token | None, Depends(_caller_if_any)]
 """The same on a route that can be asked without one."""
+
+
+async def _actor_of(request: Request) -> str:
+    token = await _caller_of(request)
+    return user_actor(token.name) if token.kind is TokenKind.LOCAL else token_actor(token.name)
+
+
+Actor = Annotated[str, Depends(_actor_of)]
+"""The caller, as the audit trail names them."""
 SegueDep = Annotated[Segue, Depends(_segue_of)]
 """The running Segue."""
 

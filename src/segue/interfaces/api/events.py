@@ -10,14 +10,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from segue.application.following import BEGINNING, Position, follow, present
+from segue.application.event_stream import BEGINNING, StreamPosition, follow, present
 from segue.domain.activity import Activity
 from segue.domain.audit import AuditEntry
 from segue.domain.errors import InvalidRequest
 from segue.domain.tokens import TokenRole
 from segue.interfaces.api.dependencies import PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
-from segue.interfaces.api.values import LARGEST_ID
+from segue.interfaces.api.field_types import LARGEST_ID
 
 router = APIRouter(tags=["events"])
 
@@ -29,20 +29,20 @@ async def _resume_point(
         str | None, Header(description="Set by browsers when they reconnect: the id of an event.")
     ] = None,
     after: Annotated[str | None, Query(description="Begin after the event with this id.")] = None,
-) -> Position | None:
+) -> StreamPosition | None:
     name, given = ("after", after) if last_event_id is None else ("Last-Event-ID", last_event_id)
     if given is None:
         return None
     found = _POSITION.fullmatch(given)
     if found is None or any(int(number) > LARGEST_ID for number in found.groups() if number):
         raise InvalidRequest(f'"{name}" must be the id of an event, such as 12-340')
-    return Position(int(found[1]), int(found[2]) if found[2] else 0)
+    return StreamPosition(int(found[1]), int(found[2]) if found[2] else 0)
 
 
-After = Annotated[Position | None, Depends(_resume_point)]
+After = Annotated[StreamPosition | None, Depends(_resume_point)]
 
 
-async def _from_now(segue: SegueDep, after: After) -> Position:
+async def _from_now(segue: SegueDep, after: After) -> StreamPosition:
     # Found before the stream begins: whoever has its first bytes misses nothing that happens then.
     return after or await present(segue)
 
@@ -56,7 +56,7 @@ async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
 @router.get("/events", response_class=EventSourceResponse, responses=PROBLEMS(422))
 @needs(TokenRole.READ)
 async def follow_everything(
-    segue: SegueDep, after: Annotated[Position, Depends(_from_now)]
+    segue: SegueDep, after: Annotated[StreamPosition, Depends(_from_now)]
 ) -> AsyncIterable[ServerSentEvent]:
     """Everything that happens and all that agents do, from now on or after an event."""
     async with aclosing(follow(segue, after)) as events:
@@ -75,6 +75,6 @@ async def follow_pipeline(
             yield _as_event(position, event)
 
 
-def _as_event(position: Position, event: AuditEntry | Activity) -> ServerSentEvent:
+def _as_event(position: StreamPosition, event: AuditEntry | Activity) -> ServerSentEvent:
     name = event.event_type if isinstance(event, AuditEntry) else event.kind
     return ServerSentEvent(id=str(position), event=name, data=event)

@@ -8,8 +8,8 @@ from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 
-from segue.application.app import Segue
 from segue.application.file_handles import recent_shortage
+from segue.application.segue import Segue
 from segue.domain.errors import StorageError
 from segue.interfaces.api.dependencies import CallerIfAny, SegueDep, needs
 from segue.interfaces.api.security import HEALTH
@@ -18,14 +18,14 @@ router = APIRouter(tags=["health"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Status:
+class HealthStatus:
     """How Segue is: all that is told without a token."""
 
     status: Literal["ok", "degraded"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Health(Status):
+class Health(HealthStatus):
     """How Segue is, and what it is made of."""
 
     version: str
@@ -47,7 +47,7 @@ class Health(Status):
 @needs(None)
 async def get_health(
     segue: SegueDep, caller: CallerIfAny, request: Request, response: Response
-) -> Health | Status:
+) -> Health | HealthStatus:
     """Whether Segue is well; with a token, also whether the catalog is, and what Segue is made of."""
     try:
         health = await _look(segue, request.app.state.version, with_catalog=caller is not None)
@@ -55,8 +55,8 @@ async def get_health(
         if caller is not None:
             raise
         response.status_code = 503
-        return Status(status="degraded")
-    return health if caller is not None else Status(status=health.status)
+        return HealthStatus(status="degraded")
+    return health if caller is not None else HealthStatus(status=health.status)
 
 
 async def _look(segue: Segue, version: str, *, with_catalog: bool) -> Health:

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Body, Header, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from segue.application.pipelines import Submission
+from segue.application.pipelines import submit
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
 from segue.domain.catalog import TemplateStep
 from segue.domain.errors import Forbidden
 from segue.domain.pipeline import PipelineStatus
 from segue.domain.tokens import TokenRole
 from segue.domain.workspace import WorkspaceChoice
-from segue.interfaces.api.dependencies import Caller, PipelineId, SegueDep, needs
+from segue.interfaces.api.dependencies import Actor, Caller, PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
-from segue.interfaces.api.values import LARGEST_ID, FolderName, ModelName, PlainText
+from segue.interfaces.api.field_types import LARGEST_ID, FolderName, ModelName, PlainText
 
 router = APIRouter(prefix="/pipelines", tags=["pipelines"])
 
@@ -31,7 +31,7 @@ class StepRequest(TemplateStep):
     model: ModelName | None = None
 
 
-class PipelineRequest(BaseModel):
+class SubmitRequest(BaseModel):
     """What is to be done, and by which recipe."""
 
     model_config = ConfigDict(extra="forbid")
@@ -87,39 +87,41 @@ class Merged(BaseModel):
 @needs(TokenRole.RUN)
 async def submit_pipeline(
     segue: SegueDep,
-    wanted: PipelineRequest,
+    actor: Actor,
+    body: SubmitRequest,
     request: Request,
     response: Response,
     idempotency_key: Annotated[PlainText | None, Header(max_length=255)] = None,
 ) -> PipelineDetail:
     """Submit a run; it begins at once, or as soon as there is room."""
     if not request.app.state.allow_commands:
-        _refuse_commands(wanted)
+        _refuse_commands(body)
     pipeline = await segue.pipelines.submit(
-        Submission(
-            prompt=wanted.prompt,
-            title=wanted.title,
-            template=wanted.template,
-            custom_steps=None if wanted.custom_steps is None else tuple(wanted.custom_steps),
-            branch=wanted.branch,
-            working_dir=wanted.working_dir,
-            step_models=wanted.step_models,
-            workspace=wanted.workspace,
-            checks=None if wanted.checks is None else tuple(wanted.checks),
+        submit.PipelineRequest(
+            prompt=body.prompt,
+            title=body.title,
+            template=body.template,
+            custom_steps=None if body.custom_steps is None else tuple(body.custom_steps),
+            branch=body.branch,
+            working_dir=body.working_dir,
+            step_models=body.step_models,
+            workspace=body.workspace,
+            checks=None if body.checks is None else tuple(body.checks),
             idempotency_key=idempotency_key,
-        )
+        ),
+        actor=actor,
     )
     response.headers["Location"] = f"/pipelines/{pipeline.id}"
     return await segue.views.pipeline(pipeline.id)
 
 
-def _refuse_commands(wanted: PipelineRequest) -> None:
-    if wanted.checks:
+def _refuse_commands(body: SubmitRequest) -> None:
+    if body.checks:
         raise Forbidden(
             "checks: commands are not taken over REST. Put them into a template, or set allow_rest_commands "
             "to true in your own segue.yaml"
         )
-    for index, step in enumerate(wanted.custom_steps or ()):
+    for index, step in enumerate(body.custom_steps or ()):
         if step.checks:
             raise Forbidden(
                 f"custom_steps.{index}.checks: commands are not taken over REST. Put them into a template, "
@@ -140,8 +142,8 @@ async def list_pipelines(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> PipelinePage:
     """The runs, newest first."""
-    wanted = PipelineFilter(status=status, template=template, text=q, before=before, limit=limit)
-    return await segue.views.pipelines(wanted)
+    criteria = PipelineFilter(status=status, template=template, text=q, before=before, limit=limit)
+    return await segue.views.pipelines(criteria)
 
 
 @router.get("/conflicts", responses=PROBLEMS(422))
@@ -187,25 +189,30 @@ async def get_diff(
 async def merge_pipeline(
     segue: SegueDep,
     caller: Caller,
+    actor: Actor,
     pipeline_id: PipelineId,
-    wanted: Annotated[MergeRequest | None, Body()] = None,
+    body: Annotated[MergeRequest | None, Body()] = None,
 ) -> Merged:
     """Merge what a run made into what is checked out in its repository; a conflict changes nothing.
 
     Refused if claims of the run are still false at its end or tests still weakened, unless that is allowed.
     """
-    allowed = (wanted or MergeRequest()).allow_refuted
-    return Merged(commit=await segue.results.merge(pipeline_id, allow_refuted=allowed, by=caller.name))
+    allowed = (body or MergeRequest()).allow_refuted
+    commit = await segue.results.merge(pipeline_id, allow_refuted=allowed, by=caller.name, actor=actor)
+    return Merged(commit=commit)
 
 
 @router.post("/{pipeline_id}/abort", responses=PROBLEMS(404, 409))
 @needs(TokenRole.RUN)
 async def abort_pipeline(
-    segue: SegueDep, pipeline_id: PipelineId, wanted: Annotated[AbortRequest | None, Body()] = None
+    segue: SegueDep,
+    actor: Actor,
+    pipeline_id: PipelineId,
+    body: Annotated[AbortRequest | None, Body()] = None,
 ) -> PipelineDetail:
     """Stop one run for good; its agent's session is aborted first.
 
     The answer says how the run ended: it may have been done, or have failed, before it could be stopped.
     """
-    await segue.pipelines.abort(pipeline_id, (wanted or AbortRequest()).reason)
+    await segue.pipelines.abort(pipeline_id, (body or AbortRequest()).reason, actor=actor)
     return await segue.views.pipeline(pipeline_id)

@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from segue.application.session_views import Lineage, SessionDetail, SessionPage
+from segue.application.views import Lineage, SessionDetail, SessionPage
 from segue.domain.errors import IllegalMove, SessionNotFound
-from segue.domain.sessions import Reason
+from segue.domain.session import HandoffReason
 from segue.domain.tokens import TokenRole
-from segue.interfaces.api.dependencies import SegueDep, needs
+from segue.interfaces.api.dependencies import Actor, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
-from segue.interfaces.api.values import LARGEST_ID, FolderName, ModelName, PlainText
+from segue.interfaces.api.field_types import LARGEST_ID, FolderName, ModelName, PlainText
 from segue.interfaces.session_shapes import AnswerView, OutcomeView, answer_view, outcome_view
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
@@ -28,7 +28,7 @@ async def _session_id_of(session_id: Annotated[int, Path(description="The sessio
 SessionId = Annotated[int, Depends(_session_id_of)]
 
 
-class SessionRequest(BaseModel):
+class OpenSessionRequest(BaseModel):
     """Whom to talk with."""
 
     model_config = ConfigDict(extra="forbid")
@@ -60,7 +60,7 @@ class HandoffRequest(BaseModel):
     """Why to hand over, and to whom."""
 
     model_config = ConfigDict(extra="forbid")
-    reason: Reason
+    reason: HandoffReason
     focus: PlainText = Field(default="", max_length=10_000, description="What matters most; kept as it is.")
     to: PlainText | None = Field(default=None, description="Another agent or back end; the same if left out.")
     in_place: bool = Field(default=False, description="Compact the session itself, where that can be.")
@@ -68,10 +68,12 @@ class HandoffRequest(BaseModel):
 
 @router.post("", status_code=201, responses=PROBLEMS(422, 502))
 @needs(TokenRole.RUN)
-async def start_session(segue: SegueDep, wanted: SessionRequest, response: Response) -> SessionDetail:
+async def start_session(
+    segue: SegueDep, actor: Actor, body: OpenSessionRequest, response: Response
+) -> SessionDetail:
     """Begin a session."""
     started = await segue.sessions.start(
-        wanted.agent, working_dir=wanted.working_dir, model=wanted.model, title=wanted.title
+        body.agent, working_dir=body.working_dir, model=body.model, title=body.title, actor=actor
     )
     response.headers["Location"] = f"/sessions/{started.id}"
     return started
@@ -99,27 +101,27 @@ async def get_session(segue: SegueDep, session_id: SessionId) -> SessionDetail:
 
 @router.delete("/{session_id}", responses=PROBLEMS(404))
 @needs(TokenRole.RUN)
-async def end_session(segue: SegueDep, session_id: SessionId) -> SessionDetail:
+async def end_session(segue: SegueDep, actor: Actor, session_id: SessionId) -> SessionDetail:
     """Close a session for good; it stays readable."""
-    return await segue.sessions.end(session_id)
+    return await segue.sessions.end(session_id, actor=actor)
 
 
 @router.post("/{session_id}/messages", status_code=201, responses=PROBLEMS(404, 409, 502))
 @needs(TokenRole.RUN)
-async def say(segue: SegueDep, session_id: SessionId, wanted: MessageRequest) -> AnswerView:
+async def say(segue: SegueDep, session_id: SessionId, body: MessageRequest) -> AnswerView:
     """Say something; the answer comes with the agent's reply."""
     answer = await segue.sessions.say(
-        session_id, wanted.text, message_id=wanted.message_id, auto_handoff=wanted.auto_handoff
+        session_id, body.text, message_id=body.message_id, auto_handoff=body.auto_handoff
     )
     return answer_view(answer)
 
 
 @router.post("/{session_id}/handoff", responses=PROBLEMS(404, 409, 422))
 @needs(TokenRole.RUN)
-async def hand_off(segue: SegueDep, session_id: SessionId, wanted: HandoffRequest) -> OutcomeView:
+async def hand_off(segue: SegueDep, session_id: SessionId, body: HandoffRequest) -> OutcomeView:
     """Hand over to a new session; the answer comes with its first reply, or says what came of it."""
     outcome = await segue.sessions.hand_off(
-        session_id, reason=wanted.reason, focus=wanted.focus, to=wanted.to, in_place=wanted.in_place
+        session_id, reason=body.reason, focus=body.focus, to=body.to, in_place=body.in_place
     )
     return outcome_view(outcome)
 

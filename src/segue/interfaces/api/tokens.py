@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from segue.domain.tokens import TokenRole
 from segue.interfaces.api.dependencies import SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
+from segue.interfaces.api.field_types import PlainText
 from segue.interfaces.api.security import EXCHANGE
-from segue.interfaces.api.values import PlainText
 
 router = APIRouter(tags=["tokens"])
 

@@ -16,19 +16,20 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static, TextArea
 
-from segue.application.app import Segue
-from segue.application.backends import PermissionAsked, ToolUsed
-from segue.application.session_views import SessionDetail
+from segue.application.handoffs.handover import Draft
+from segue.application.ports.backend import PermissionAsked, ToolUsed
+from segue.application.segue import Segue
+from segue.application.views import SessionDetail
 from segue.domain.errors import SegueError
 from segue.interfaces.chat.chat import Chat, Tone
-from segue.interfaces.chat.commands import COMMANDS, KEYS, Call, fitting, is_known, read_call, unknown
-from segue.interfaces.chat.parts import Question
+from segue.interfaces.chat.commands import COMMANDS, KEYS, TypedCommand, fitting, is_known, read_call, unknown
 from segue.interfaces.chat.prompt import Prompt
 from segue.interfaces.chat.screens import DraftScreen, SessionsScreen
 from segue.interfaces.chat.talk import Talk
 from segue.interfaces.chat.text import at_home, calm, first_line
 from segue.interfaces.chat.themes import DARK, LIGHT
 from segue.interfaces.chat.usage import usage_line
+from segue.interfaces.chat.widgets import Question
 
 _TICK_SECONDS = 0.5
 _MOST_SESSIONS = 100
@@ -199,7 +200,7 @@ class ChatApp(App[None]):
         self._show_doing()
         self._show_usage(self.size.width)
 
-    async def edit(self, draft: str) -> str | None:
+    async def edit(self, draft: Draft) -> str | None:
         """Let the user change a handoff."""
         done: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
@@ -216,7 +217,7 @@ class ChatApp(App[None]):
                 screen.dismiss(None)
             raise
 
-    def _do(self, call: Call) -> None:
+    def _do(self, call: TypedCommand) -> None:
         match call.name:
             case "handoff":
                 self.chat.hand_off(call.rest)

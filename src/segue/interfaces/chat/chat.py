@@ -8,8 +8,16 @@ from collections.abc import Coroutine
 from enum import StrEnum
 from typing import Any, Protocol
 
-from segue.application.app import Segue
-from segue.application.backends import (
+from segue.application.handoffs.handover import Draft
+from segue.application.handoffs.outcomes import (
+    HandedOff,
+    HandoffCancelled,
+    HandoffFailed,
+    Outcome,
+    Stage,
+    StageChange,
+)
+from segue.application.ports.backend import (
     PermissionAsked,
     Retrying,
     Said,
@@ -17,25 +25,18 @@ from segue.application.backends import (
     ToolUsed,
     UsageReported,
 )
-from segue.application.handoff_outcomes import (
-    HandedOff,
-    HandoffCancelled,
-    HandoffFailed,
-    Moved,
-    Outcome,
-    Stage,
-)
-from segue.application.session_views import SessionDetail, SessionView
+from segue.application.segue import Segue
+from segue.application.views import SessionDetail, SessionView
+from segue.domain.briefing.handover_prompt import NOTHING_TO_HAND_OFF
 from segue.domain.errors import NothingToHandOff, SegueError, TurnStopped
-from segue.domain.handing_over import NOTHING_TO_HAND_OFF
-from segue.domain.sessions import Reason, Session
+from segue.domain.session import HandoffReason, Session
 from segue.domain.usage import Usage
 from segue.interfaces.chat.text import at_home, first_line
 
 _TITLE_LENGTH = 80
 _STAGES = {
     Stage.ASKED: "the handoff is being written · Escape cancels it",
-    Stage.MENDING: "the handoff is being mended · Escape cancels it",
+    Stage.REPAIRING: "the handoff is being mended · Escape cancels it",
     Stage.TAKEN: "it goes on from the handoff · Escape stops it",
 }
 STOPPED = "Stopped."
@@ -80,7 +81,7 @@ class Face(Protocol):
     def show_state(self) -> None:
         """Who is spoken to, what is under way, what waits or the usage has changed."""
 
-    async def edit(self, draft: str) -> str | None:
+    async def edit(self, draft: Draft) -> str | None:
         """Let the user change a handoff; none to cancel it."""
 
 
@@ -228,7 +229,7 @@ class Chat:
     async def _talk(self, text: str) -> None:
         try:
             here = self.session or await self._open(text)
-            answer = await self._sessions.say(here.id, text, on_event=self._hear, on_move=self._move)
+            answer = await self._sessions.say(here.id, text, on_event=self._hear, on_stage=self._move)
             for outcome in answer.handoffs:
                 self._tell(outcome)
         except (asyncio.CancelledError, TurnStopped):
@@ -269,12 +270,12 @@ class Chat:
         try:
             outcome = await self._sessions.hand_off(
                 session_id,
-                reason=Reason.TASK_BOUNDARY,
+                reason=HandoffReason.TASK_BOUNDARY,
                 focus=focus,
                 to=to,
                 edit=self._face.edit,
                 on_event=self._hear,
-                on_move=self._move,
+                on_stage=self._move,
             )
             self._tell(outcome)
         except asyncio.CancelledError:
@@ -311,7 +312,7 @@ class Chat:
         """Show what the agent does."""
         match event:
             case Said(text=words):
-                is_draft = self._stage in (Stage.ASKED, Stage.MENDING)
+                is_draft = self._stage in (Stage.ASKED, Stage.REPAIRING)
                 (self._face.show_draft if is_draft else self._face.show_reply)(words)
             case ToolUsed():
                 self._face.show_tool(event)
@@ -323,7 +324,7 @@ class Chat:
             case Retrying(reason=reason):
                 self._face.show_note(f"Its model gave an error and is asked again: {reason}")
 
-    def _move(self, moved: Moved) -> None:
+    def _move(self, moved: StageChange) -> None:
         """A handoff has come a stage further."""
         self._stage, self._stopped = moved.stage, False
         self.since = time.monotonic()
@@ -333,7 +334,7 @@ class Chat:
                 self._face.show_note(
                     f"A limit is reached ({moved.reason}): the session hands itself over.", Tone.HANDOFF
                 )
-            case Stage.MENDING:
+            case Stage.REPAIRING:
                 self._face.show_note("Its handoff was checked, and it was asked to mend it.", Tone.HANDOFF)
             case Stage.TAKEN:
                 assert moved.successor is not None

@@ -24,7 +24,7 @@ class Command:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
+class TypedCommand:
     """A command as it was typed."""
 
     name: str
@@ -56,10 +56,10 @@ _CALL = re.compile(r"/([A-Za-z][\w-]*)?(?:\s+(.*))?", re.DOTALL)
 _TAKES_AGENT = ("to", "new")
 
 
-def read_call(text: str) -> Call | None:
+def read_call(text: str) -> TypedCommand | None:
     """The command that a text is; none for a message. Only the very beginning of the text counts."""
     found = _CALL.fullmatch(text)
-    return Call(name=(found[1] or "").lower(), rest=(found[2] or "").strip()) if found else None
+    return TypedCommand(name=(found[1] or "").lower(), rest=(found[2] or "").strip()) if found else None
 
 
 def is_known(name: str) -> bool:

@@ -13,12 +13,14 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from segue.application.session_views import SessionView
-from segue.domain.handing_over import problems_that_count
-from segue.domain.handoff import check_handoff, extract_handoff
+from segue.application.handoffs.handover import Draft
+from segue.application.views import SessionView
+from segue.domain.briefing.handover_prompt import problems_that_count
+from segue.domain.handoff import Origin, check_handoff, extract_handoff
 from segue.interfaces.chat.prompt import CalmArea
 from segue.interfaces.chat.text import calm, first_line
 
+_MOST_FALSE = 5
 _HASTE_SECONDS = 0.5
 """Keys so soon after the draft came up were meant for something else."""
 
@@ -31,9 +33,10 @@ class DraftScreen(ModalScreen[str | None]):
         Binding("escape", "cancel", "cancel the handoff"),
     ]
 
-    def __init__(self, draft: str) -> None:
+    def __init__(self, draft: Draft) -> None:
         super().__init__()
-        self._draft, self._shown = draft, calm(draft)
+        self._draft, self._shown = draft.text, calm(draft.text)
+        self._false = [f"✘ {first_line(line, 300)}" for line in draft.findings[:_MOST_FALSE]]
 
     def compose(self) -> ComposeResult:
         """The text between what it is and what is wrong with it."""
@@ -41,6 +44,9 @@ class DraftScreen(ModalScreen[str | None]):
             box.border_title = "the handoff, to be read and changed"
             yield CalmArea(self._shown, id="draft-text", compact=True, read_only=True)
             yield Static(id="draft-problems")
+            if self._false:
+                told = "\n".join(["Compared with the files and the log, before your changes:", *self._false])
+                yield Static(Content(calm(told)), id="draft-false")
             yield Static("Ctrl+S uses it · Escape cancels the handoff", id="draft-keys")
 
     def on_mount(self) -> None:
@@ -56,7 +62,7 @@ class DraftScreen(ModalScreen[str | None]):
     def action_accept(self) -> None:
         """Use it as it stands, if it is a handoff."""
         text = self.query_one(TextArea).text
-        if extract_handoff(text).handoff is not None:
+        if extract_handoff(text, origin=Origin.REPLY).handoff is not None:
             self.dismiss(self._draft if text == self._shown else text)
 
     def action_cancel(self) -> None:
@@ -67,7 +73,7 @@ class DraftScreen(ModalScreen[str | None]):
         self.query_one(TextArea).read_only = False
 
     def _problems(self) -> str:
-        found = extract_handoff(self.query_one(TextArea).text).handoff
+        found = extract_handoff(self.query_one(TextArea).text, origin=Origin.REPLY).handoff
         if found is None:
             return "✘ This holds no handoff, and cannot be used."
         problems = problems_that_count(check_handoff(found))

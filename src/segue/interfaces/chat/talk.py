@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
-from segue.application.backends import PermissionAsked, ToolUsed
-from segue.application.session_views import MessageView, SessionDetail
-from segue.domain.sessions import Role
+from segue.application.ports.backend import PermissionAsked, ToolUsed
+from segue.application.views import MessageView, SessionDetail
+from segue.domain.session import MessageKind
 from segue.interfaces.chat.chat import Tone
-from segue.interfaces.chat.parts import Note, Question, Spoken, Streamed, ToolLine
+from segue.interfaces.chat.widgets import Note, Question, Spoken, Streamed, ToolLine
 
 _FLOW_SECONDS = 0.06
 _MOST_PARTS = 300
@@ -74,8 +74,8 @@ class Talk(VerticalScroll, can_focus=False):
         first = max(0, len(session.said) - _MOST_HISTORY)
         if first:
             self.show_note(f"{first} earlier messages are in `segue session show {session.id}`", Tone.PLAIN)
-        for number, message in enumerate(session.said[first:], first):
-            self._recall(message, is_handed_in=number == 0 and session.parent_id is not None)
+        for message in session.said[first:]:
+            self._recall(message)
         self.end_part()
 
     def end_part(self) -> None:
@@ -90,12 +90,10 @@ class Talk(VerticalScroll, can_focus=False):
         """What waits for an answer, the oldest first."""
         return next((question for question in self.query(Question) if question.is_open), None)
 
-    def _recall(self, message: MessageView, *, is_handed_in: bool) -> None:
-        if message.role is Role.USER:
+    def _recall(self, message: MessageView) -> None:
+        if message.kind is MessageKind.USER:
             self.show_message(message.text)
-        elif message.role is Role.AGENT:
-            self.show_words(message.text, is_draft=False)
-        elif is_handed_in:
+        elif message.kind is MessageKind.INJECTION:
             self.show_note("It began with the handoff of the session before it.", Tone.PLAIN)
         else:
             self.show_note("It was asked to hand over.", Tone.PLAIN)

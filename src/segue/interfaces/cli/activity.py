@@ -31,6 +31,8 @@ class WorkShown:
     def take(self, activity: Activity) -> None:
         """Something more was done."""
         step = activity.step_id
+        if step is None:
+            return  # of a session outside of pipelines
         if activity.kind is ActivityKind.SAID:
             self._words[step] = (self._words.get(step, "") + activity.payload["text"])[-2000:]
         elif activity.kind is ActivityKind.USAGE:
@@ -79,7 +81,7 @@ def _describe_tool(facts: Any) -> str:
 def approval_lines(detail: PipelineDetail) -> list[str]:
     """What waits for a person, and how to answer."""
     return [
-        f"[yellow]? step {_number(detail, approval.step_id)} asks:[/] {_one_line(approval.title)}   "
+        f"[yellow]? step {_number(detail, approval.step_id or 0)} asks:[/] {_one_line(approval.title)}   "
         f"[dim]segue pipelines approve {detail.id}, or reject {detail.id}[/]"
         for approval in detail.approvals
     ]

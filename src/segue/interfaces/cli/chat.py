@@ -77,7 +77,7 @@ def _leaving_on_signals(app: ChatApp) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def hang_up(*_: object) -> None:
-        _let_go_of_terminal()
+        _release_terminal()
         loop.call_soon_threadsafe(app.leave)
 
     loop.add_signal_handler(signal.SIGTERM, app.leave)
@@ -90,7 +90,7 @@ def _leaving_on_signals(app: ChatApp) -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-def _let_go_of_terminal() -> None:
+def _release_terminal() -> None:
     """The terminal is gone: whoever still wrote to it would wait for ever."""
     signal.signal(signal.SIGCONT, lambda *_: None)
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -20,7 +20,7 @@ from segue.interfaces.cli.steps_block import tally
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from segue.application.app import Segue
+    from segue.application.segue import Segue
     from segue.application.views import PipelineDetail
 
 _MOST_FINDINGS = 5

@@ -92,14 +92,14 @@ def _catalog_text() -> str:
 
 async def _play(parts: Parts, settings: CliSettings, project: Path, screen: DemoScreen) -> str:
     """Run the pipeline, and show each verdict when it was measured; gives the status of the end."""
-    from segue.application.following import follow
-    from segue.application.pipelines import Submission
+    from segue.application.event_stream import follow
+    from segue.application.pipelines.submit import PipelineRequest
     from segue.domain.audit import FINAL_KINDS, AuditEntry, AuditKind
 
     async with parts.open(settings) as segue:
         await segue.start()
-        wanted = Submission(template="quick_fix", prompt=demo_script.TASK, working_dir=str(project))
-        number = (await segue.pipelines.submit(wanted)).id
+        request = PipelineRequest(template="quick_fix", prompt=demo_script.TASK, working_dir=str(project))
+        number = (await segue.pipelines.submit(request)).id
         async with aclosing(follow(segue, pipeline_id=number)) as events:
             async for _, event in events:
                 if not isinstance(event, AuditEntry) or event.event_type not in _SHOWN:

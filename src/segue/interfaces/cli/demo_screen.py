@@ -12,7 +12,7 @@ from rich.text import Text
 
 from segue.domain.amounts import describe_time
 from segue.domain.final_state import words_of
-from segue.domain.handoff import extract_handoff
+from segue.domain.handoff import Origin, extract_handoff
 from segue.interfaces.cli import demo_script
 from segue.interfaces.cli.lines import one_line, put, put_beside, put_commands, put_wrapped, width_of, wrap
 from segue.interfaces.cli.marks import FALSE, Signs
@@ -118,7 +118,7 @@ class DemoScreen:
         if step.started_at is not None:
             end = step.finished_at or datetime.now(UTC)
             took = describe_time((end - step.started_at).total_seconds())
-        handoff = extract_handoff(reply).handoff
+        handoff = extract_handoff(reply, origin=Origin.REPLY).handoff
         says = f"   says: {one_line(handoff.outcome)}" if handoff is not None and handoff.outcome else ""
         who = f" {step.order_index + 1} {one_line(step.agent_name):<9}  {program_of(step):<8}{took:>9}{says}"
         head = self._signs.state("done") + Text(who)

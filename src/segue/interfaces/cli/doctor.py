@@ -14,7 +14,7 @@ from segue.interfaces.cli.parts import parts_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from segue.application.doctor import Diagnosis, Finding
+    from segue.application.doctor import BackendFinding, Diagnosis
 
 _WIDTH = 52
 """Of a path in the table; `--json` has it whole."""
@@ -76,13 +76,13 @@ def _default(found: Diagnosis) -> str:
     return f"[bold]{safe(found.default.name)}[/], {safe(found.default.why)}{yet}"
 
 
-def _mark(found: Finding) -> str:
+def _mark(found: BackendFinding) -> str:
     if found.works:
         return "[green]✔[/]" if found.is_agent else "[dim]✔[/]"
     return "[dim]·[/]" if found.remedy else "[red]✘[/]"
 
 
-def _words(found: Finding) -> str:
+def _words(found: BackendFinding) -> str:
     from segue.interfaces.cli.output import safe
 
     if found.remedy:

@@ -11,7 +11,7 @@ from segue.interfaces.cli.parts import CliSettings, Parts
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from segue.application.app import Segue
+    from segue.application.segue import Segue
     from segue.application.views import PipelineDetail
     from segue.domain.pipeline import Pipeline
     from segue.interfaces.cli.closing import Closing

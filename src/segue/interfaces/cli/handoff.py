@@ -1,4 +1,4 @@
-"""`segue handoff`: work on handoff documents, with no server, no database and no agent."""
+"""`segue handoff`: work on handoff documents, with no server and no database."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from segue.interfaces.cli import (
     handoff_lint,
     handoff_new,
     handoff_rules,
+    handoff_structure,
     handoff_verify,
 )
 
@@ -19,6 +20,7 @@ app = typer.Typer(help="Read, check, convert and pass on handoff documents.", no
 app.command("extract")(handoff_extract.extract)
 app.command("lint")(handoff_lint.lint)
 app.command("convert")(handoff_convert.convert)
+app.command("structure")(handoff_structure.structure)
 app.command("new")(handoff_new.new)
 app.command("rules")(handoff_rules.rules)
 app.command("brief")(handoff_brief.brief)

@@ -10,7 +10,7 @@ import typer
 
 from segue.domain.briefing import LeftOut
 from segue.interfaces.cli.handoff_extract import Paths
-from segue.interfaces.cli.handoff_files import Document, complain_each, read_inputs, shorten
+from segue.interfaces.cli.handoff_files import InputDocument, complain, complain_each, read_inputs, shorten
 from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ class BriefingView:
     counter: str
     """What the tokens were counted with."""
     left_out: tuple[LeftOut, ...]
+    over_budget: int
+    """Tokens beyond the budget: what is never cut needs them."""
 
 
 def brief(
@@ -70,19 +72,34 @@ def brief(
     raise typer.Exit(code)
 
 
-def _predecessor(document: Document) -> Predecessor:
+def _predecessor(document: InputDocument) -> Predecessor:
+    from segue.domain.asking import reading_of
     from segue.domain.briefing import Predecessor
-    from segue.domain.handoff import extract_handoff
+    from segue.domain.handoff import Origin, extract_handoff
 
     name = "previous agent" if document.file is None else Path(document.path).stem
-    return Predecessor(agent_name=name, handoff=extract_handoff(document.text).handoff, reply=document.text)
+    extraction = extract_handoff(document.text, origin=Origin.REPLY)
+    reading = reading_of(extraction)
+    return Predecessor(
+        agent_name=name,
+        handoff=extraction.handoff,
+        reply=document.text,
+        coverage=reading.coverage,
+        places=reading.places,
+    )
 
 
 def _print_json(briefing: Briefing, counter: str) -> None:
     from segue.interfaces.cli.output import print_json
 
     print_json(
-        BriefingView(text=briefing.text, tokens=briefing.tokens, counter=counter, left_out=briefing.left_out)
+        BriefingView(
+            text=briefing.text,
+            tokens=briefing.tokens,
+            counter=counter,
+            left_out=briefing.left_out,
+            over_budget=briefing.over_budget,
+        )
     )
 
 
@@ -91,6 +108,11 @@ def _print_text(briefing: Briefing, counter: str) -> None:
 
     print_document(briefing.text)
     typer.echo(f"{briefing.tokens} tokens ({counter})", err=True)
+    if briefing.over_budget:
+        complain(
+            f"{briefing.over_budget} tokens over the budget: the task, constraints, high gotchas, blockers, "
+            "corrections and how to hand off are never cut"
+        )
     complain_each([f"left out: {_describe(each)}" for each in briefing.left_out])
 
 

@@ -10,7 +10,7 @@ import typer
 from segue.domain.errors import InvalidRequest, SegueError
 from segue.domain.handoff import OutputNotation
 from segue.interfaces.cli.handoff_files import (
-    Document,
+    InputDocument,
     complain,
     complain_each,
     read_one,
@@ -22,7 +22,7 @@ from segue.interfaces.cli.handoff_files import (
 
 if TYPE_CHECKING:
     from segue.domain.handoff import Handoff
-    from segue.domain.handoff.writing.migration import Ambiguity, MigrationPlan
+    from segue.domain.handoff.migration import Ambiguity, MigrationPlan
     from segue.domain.handoff.writing.taskfile import HandoffPart
 
 
@@ -51,7 +51,7 @@ def convert(
     document = read_one(path)
     note = _note_of(document.text)
     if prompt:
-        from segue.domain.handoff.writing.migration import structuring_prompt
+        from segue.domain.handoff.migration import structuring_prompt
 
         print_document(structuring_prompt(note))
         return
@@ -90,11 +90,15 @@ def _refuse_misuse(
 
 def _handoff_part(text: str) -> HandoffPart | None:
     """The handoff part of a task file, if a handoff stands there and not only its heading."""
-    from segue.domain.handoff import extract_handoff
+    from segue.domain.handoff import Origin, extract_handoff
     from segue.domain.handoff.writing.taskfile import find_handoff_part
 
     part = find_handoff_part(text)
-    return part if part is not None and extract_handoff(part.text(text)).handoff is not None else None
+    return (
+        part
+        if part is not None and extract_handoff(part.text(text), origin=Origin.REPLY).handoff is not None
+        else None
+    )
 
 
 def _note_of(text: str) -> str:
@@ -103,11 +107,11 @@ def _note_of(text: str) -> str:
     return (part.text(text) if part else text).replace("\r\n", "\n")
 
 
-def _plan(document: Document, note: str) -> MigrationPlan:
-    from segue.domain.handoff import extract_handoff
-    from segue.domain.handoff.writing.migration import plan_migration
+def _plan(document: InputDocument, note: str) -> MigrationPlan:
+    from segue.domain.handoff import Origin, extract_handoff
+    from segue.domain.handoff.migration import plan_migration
 
-    plan = plan_migration(note, extract_handoff(note))
+    plan = plan_migration(note, extract_handoff(note, origin=Origin.REPLY))
     if plan.handoff is None:
         raise SegueError(
             f"no handoff in {document.path}; "
@@ -116,7 +120,7 @@ def _plan(document: Document, note: str) -> MigrationPlan:
     return plan
 
 
-def _whole(document: Document, handoff: Handoff, to: OutputNotation) -> str:
+def _whole(document: InputDocument, handoff: Handoff, to: OutputNotation) -> str:
     """The converted document: a task file stays the file that it is."""
     from segue.domain.handoff import render_handoff, rewrite_task_file
     from segue.domain.handoff.writing.taskfile import find_handoff_part
@@ -127,7 +131,7 @@ def _whole(document: Document, handoff: Handoff, to: OutputNotation) -> str:
     return text.replace("\n", "\r\n") if "\r\n" in document.text else text
 
 
-def _in_place_of(document: Document, handoff: Handoff, to: OutputNotation) -> str:
+def _in_place_of(document: InputDocument, handoff: Handoff, to: OutputNotation) -> str:
     part = _handoff_part(document.text)
     if part is not None and to is not OutputNotation.TASK_FILE and _holds_more(document.text, part):
         raise InvalidRequest(
@@ -143,7 +147,7 @@ def _holds_more(text: str, part: HandoffPart) -> bool:
     return bool((before + text[part.end :]).strip())
 
 
-def _for_output(document: Document, output: Path, handoff: Handoff, to: OutputNotation) -> str:
+def _for_output(document: InputDocument, output: Path, handoff: Handoff, to: OutputNotation) -> str:
     """A task file that is there already gets the handoff, and keeps the rest."""
     if to is not OutputNotation.TASK_FILE or not output.is_file():
         return _whole(document, handoff, to)

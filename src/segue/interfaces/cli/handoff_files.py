@@ -24,7 +24,7 @@ _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Document:
+class InputDocument:
     """A text that may hold a handoff."""
 
     path: str
@@ -43,7 +43,7 @@ class Document:
 class Inputs:
     """What there is to work on."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[InputDocument, ...]
     """In the order named; those of a folder by name; each file once."""
     faults: tuple[str, ...]
     """One sentence for each thing that could not be read."""
@@ -58,8 +58,8 @@ class Inputs:
 
 
 @dataclass(slots=True)
-class _Reader:
-    documents: list[Document] = field(default_factory=list)
+class _InputReader:
+    documents: list[InputDocument] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
@@ -107,7 +107,7 @@ class _Reader:
             self.faults.append(f"cannot read {shown}: {error}")
         else:
             self.documents.append(
-                Document(
+                InputDocument(
                     path=shown,
                     text=text.removeprefix(_BOM),
                     file=file,
@@ -124,14 +124,14 @@ class _NotText(Exception):
 def read_inputs(names: Sequence[str] | None) -> Inputs:
     """All documents named, and in the folders named; standard input for `-` or for no name at all."""
     given = list(names or ["-"])
-    reader = _Reader()
+    reader = _InputReader()
     for name in given:
         reader.read_named(name)
     is_single = len(given) == 1 and not (given[0] != "-" and Path(given[0]).is_dir())
     return Inputs(documents=tuple(reader.documents), faults=tuple(reader.faults), is_single=is_single)
 
 
-def read_one(name: str) -> Document:
+def read_one(name: str) -> InputDocument:
     """The one document of a command that takes one."""
     if name != "-" and Path(name).is_dir():
         raise InvalidRequest(f"{shown_name(name)} is a folder; name one file")
@@ -153,7 +153,7 @@ def write_text(path: Path, text: str) -> None:
         raise SegueError(f"cannot write {shown_name(str(path))}: {error.strerror}") from error
 
 
-def write_back(document: Document, text: str) -> None:
+def write_back(document: InputDocument, text: str) -> None:
     """Put `text` in the place of a document that was read from a file."""
     assert document.file is not None
     write_text(document.file, (_BOM if document.has_bom else "") + text)

@@ -105,9 +105,9 @@ def from_session(
 
 def _verified(parts: Parts, handoff: Handoff, transcript: Transcript, where: Path) -> Handoff:
     """The handoff after it was held against git, from the commit that the session began with."""
-    from segue.application.verification import judge
+    from segue.application.handoffs.review import judge
     from segue.domain.errors import RepositoryError
-    from segue.domain.handoff import extract_handoff, render_handoff
+    from segue.domain.handoff import Origin, extract_handoff, render_handoff
     from segue.domain.transcripts.verified import verified
 
     own = Path(transcript.working_dir) if transcript.working_dir else where
@@ -119,7 +119,7 @@ def _verified(parts: Parts, handoff: Handoff, transcript: Transcript, where: Pat
     except RepositoryError:
         return handoff  # no repository, or one that cannot be read: what the transcript shows is all there is
     source = render_handoff(handoff, OutputNotation.YAML)
-    ledger = judge(extract_handoff(source), observed, source=source)
+    ledger = judge(extract_handoff(source, origin=Origin.REPLY), observed, source=source)
     if ledger.refuted:
         count = len(ledger.refuted)
         found = "1 claim is" if count == 1 else f"{count} claims are"

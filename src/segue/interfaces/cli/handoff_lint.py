@@ -1,4 +1,4 @@
-"""`segue handoff lint`: check handoff documents, and mend what can be mended."""
+"""`segue handoff lint`: check handoff documents, and fix what can be fixed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import typer
 
 from segue.domain.errors import InvalidRequest, SegueError
 from segue.domain.handoff.checking.output import CheckedFile, ProblemFormat, format_problems
-from segue.interfaces.cli.handoff_extract import Paths
-from segue.interfaces.cli.handoff_files import Document, complain, read_inputs, shorten, write_back
+from segue.interfaces.cli.handoff_extract import Paths, Reply, origin_of
+from segue.interfaces.cli.handoff_files import InputDocument, complain, read_inputs, shorten, write_back
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from segue.domain.handoff import Extraction, Fix, Problem, Span
+    from segue.domain.handoff import Extraction, Fix, Origin, Problem, Span
     from segue.domain.handoff.checking.rules import Rule
 
 _CODES = "codes or beginnings of codes, with commas: H0,H050"
@@ -24,9 +24,10 @@ _CODES = "codes or beginnings of codes, with commas: H0,H050"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Checked:
-    document: Document
+    document: InputDocument
     problems: list[Problem]
     has_handoff: bool
+    coverage: float
 
 
 def lint(
@@ -42,6 +43,7 @@ def lint(
         list[str] | None,
         typer.Option(metavar="CODES", help=f"Not these rules: {_CODES}.", show_default=False),
     ] = None,
+    reply: Reply = False,
     fix: Annotated[bool, typer.Option("--fix", help="Mend in place what needs no guessing.")] = False,
 ) -> None:
     """Check handoff documents against the rules.
@@ -52,15 +54,16 @@ def lint(
     from segue.domain.handoff.checking.lint import select_rules
 
     rules = select_rules(_split(select), _split(ignore))
+    origin = origin_of(is_reply=reply)
     if fix and (not paths or "-" in paths):
         raise InvalidRequest("--fix changes files in place; name the files, not standard input")
     inputs = read_inputs(paths)
     code = inputs.report_faults()
     documents = list(inputs.documents)
     if fix:
-        documents, fix_code = _mend_all(documents, rules)
+        documents, fix_code = _fix_all(documents, rules, origin)
         code = max(code, fix_code)
-    checked = [_check(document, rules) for document in documents]
+    checked = [_check(document, rules, origin) for document in documents]
     _report_missing(checked)
     relevant = [each for each in checked if each.has_handoff or each.document.is_named]
     _print_problems(relevant, form)
@@ -74,12 +77,17 @@ def _split(codes: Sequence[str] | None) -> list[str]:
     return [code.strip() for each in codes or () for code in each.split(",")]
 
 
-def _check(document: Document, rules: Sequence[Rule]) -> _Checked:
-    from segue.domain.handoff import Handoff, check_handoff, extract_handoff
+def _check(document: InputDocument, rules: Sequence[Rule], origin: Origin) -> _Checked:
+    from segue.domain.handoff import extract_handoff
+    from segue.domain.handoff.checking.against_source import check_extraction
 
-    found = extract_handoff(document.text)
-    problems = check_handoff(found.handoff or Handoff(), found.spans, rules)
-    return _Checked(document=document, problems=problems, has_handoff=found.handoff is not None)
+    found = extract_handoff(document.text, origin=origin)
+    return _Checked(
+        document=document,
+        problems=check_extraction(found, rules),
+        has_handoff=found.handoff is not None,
+        coverage=found.coverage,
+    )
 
 
 def _report_missing(checked: Sequence[_Checked]) -> None:
@@ -113,37 +121,43 @@ def _summarise(checked: Sequence[_Checked]) -> None:
     problems = [problem for each in checked for problem in each.problems]
     errors = sum(problem.severity == "error" for problem in problems)
     counts = f"{_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}"
-    typer.echo(f"{_count(len(checked), 'document')}: {counts if problems else 'no problems'}", err=True)
+    least = min(each.coverage for each in checked)
+    at_least = "" if len(checked) == 1 else "at least "
+    covered = f"; {at_least}{least:.0%} of the text understood" if least < 1 else ""
+    found = counts if problems else "no problems"
+    typer.echo(f"{_count(len(checked), 'document')}: {found}{covered}", err=True)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _mend_all(documents: Sequence[Document], rules: Sequence[Rule]) -> tuple[list[Document], int]:
-    """The documents as they are after mending, and an exit code: 2 if one could not be written."""
-    mended: list[Document] = []
+def _fix_all(
+    documents: Sequence[InputDocument], rules: Sequence[Rule], origin: Origin
+) -> tuple[list[InputDocument], int]:
+    """The documents as they are after fixing, and an exit code: 2 if one could not be written."""
+    fixed: list[InputDocument] = []
     code = 0
     for document in documents:
         try:
-            mended.append(_mend(document, rules))
+            fixed.append(_fix(document, rules, origin))
         except SegueError as error:
             complain(str(error))
-            mended.append(document)
+            fixed.append(document)
             code = 2
-    return mended, code
+    return fixed, code
 
 
-def _mend(document: Document, rules: Sequence[Rule]) -> Document:
+def _fix(document: InputDocument, rules: Sequence[Rule], origin: Origin) -> InputDocument:
     from segue.domain.handoff import extract_handoff, fix_handoff
     from segue.domain.handoff.checking.patching import patch_source
 
-    found = extract_handoff(document.text)
+    found = extract_handoff(document.text, origin=origin)
     if found.handoff is None:
         return document
     codes = {rule.code for rule in rules}
     fixes = [each for each in fix_handoff(found.handoff)[1] if each.code in codes]
-    patched = patch_source(document.text, _spans_to_mend(document.text, found), fixes)
+    patched = patch_source(document.text, _spans_to_fix(document.text, found), fixes)
     if not patched.applied:
         return document
     write_back(document, patched.text)
@@ -152,7 +166,7 @@ def _mend(document: Document, rules: Sequence[Rule]) -> Document:
     return replace(document, text=patched.text)
 
 
-def _spans_to_mend(text: str, found: Extraction) -> dict[str, Span]:
+def _spans_to_fix(text: str, found: Extraction) -> dict[str, Span]:
     """Where words may be changed: in a task file, inside its handoff part alone."""
     from segue.domain.handoff.writing.taskfile import find_handoff_part
 
@@ -164,6 +178,6 @@ def _spans_to_mend(text: str, found: Extraction) -> dict[str, Span]:
     }
 
 
-def _report_fix(document: Document, fix: Fix) -> None:
+def _report_fix(document: InputDocument, fix: Fix) -> None:
     change = f'"{shorten(fix.before)}" is now "{shorten(fix.after)}"'
     typer.echo(f"{document.path}: mended {fix.code} {fix.field}: {change}", err=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from segue.interfaces.cli.handoff_files import Document, complain, read_one, shorten
+from segue.interfaces.cli.handoff_files import InputDocument, complain, read_one, shorten
 from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
-    from segue.domain.claims import Entry, Ledger
+    from segue.domain.claims import Ledger, LedgerEntry
     from segue.domain.evidence.model import Evidence, WeakenedTest
     from segue.domain.handoff import Problem
 
@@ -67,6 +67,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the X-ray, one HTML file with the words, the verdicts and the evidence.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Unverifiable claims and unmentioned changes count as well.")
@@ -78,13 +86,15 @@ def verify(
     shown beside. Exit code 1 if one is refuted or a test was weakened, 2 if something cannot
     be read.
     """
-    from segue.application.test_comparison import with_tests
-    from segue.application.verification import judge
-    from segue.domain.handoff import extract_handoff
+    from segue.application.handoffs.review import judge
+    from segue.application.handoffs.test_comparison import with_tests
+    from segue.domain.handoff import Origin, extract_handoff
     from segue.domain.handoff.checking.against_evidence import check_against_evidence
+    from segue.interfaces.cli.xray import write_xray
+    from segue.interfaces.xray.of_document import VerifiedDocument
 
     document = read_one(file)
-    extraction = extract_handoff(document.text)
+    extraction = extract_handoff(document.text, origin=Origin.REPLY)
     parts = parts_of(context)
     observed = parts.observe(repo, base, head)
     # Checks run in the work tree: only that is compared with the base, and no other revision.
@@ -94,7 +104,7 @@ def verify(
         for command in check or ()
     ]
     observed = with_tests(observed, checked, task)
-    own = _own_path(document, observed.evidence)
+    own = _paths_in(observed.evidence, document.file, html)
     ledger = judge(extraction, observed, source=document.text, passed_over=own)
     if extraction.handoff is None and not any(entry.evidence or entry.rest for entry in ledger.entries):
         complain(f"no handoff in {document.path}")
@@ -107,29 +117,40 @@ def verify(
         _print_table(ledger, document)
         _print_record(ledger, evidence, problems)
         _explain(ledger, evidence, base, head)
+    if html is not None:
+        compared = replace(observed, evidence=evidence)
+        found = VerifiedDocument(
+            name=document.path,
+            text=document.text,
+            task=task,
+            extraction=extraction,
+            ledger=ledger,
+            observed=compared,
+            problems=problems,
+        )
+        write_xray(html, found, parts, f"{base} to {head or 'the work tree'}")
     weak = strict and (ledger.unmentioned or problems or ledger.counts["unverifiable"])
     raise typer.Exit(1 if ledger.refuted or ledger.counts["weakened"] or weak else 0)
 
 
 def _without(evidence: Evidence, paths: tuple[str, ...]) -> Evidence:
-    """Without the document itself, which is not part of the work."""
+    """Without the document itself and the page about it, which are not part of the work."""
     kept = {path: change for path, change in evidence.changes.items() if path not in paths}
     return replace(evidence, changes=kept)
 
 
-def _own_path(document: Document, evidence: Evidence) -> tuple[str, ...]:
-    """The document itself, if it lies in the repository: it need not mention itself."""
-    if document.file is None:
-        return ()
-    place = os.path.realpath(document.file)
+def _paths_in(evidence: Evidence, *files: Path | None) -> tuple[str, ...]:
+    """The document and the page about it, if they lie in the repository: they need not mention themselves."""
+    places = [os.path.realpath(file) for file in files if file is not None]
     return tuple(
         os.path.relpath(place, root).replace(os.sep, "/")
+        for place in places
         for root in evidence.roots
         if place.startswith(root + os.sep)
     )
 
 
-def _print_json(ledger: Ledger, evidence: Evidence, problems: list[Problem], document: Document) -> None:
+def _print_json(ledger: Ledger, evidence: Evidence, problems: list[Problem], document: InputDocument) -> None:
     from segue.domain.claims import ledger_as_dict
     from segue.domain.evidence.record import evidence_as_dict
     from segue.interfaces.cli.output import print_json
@@ -138,7 +159,7 @@ def _print_json(ledger: Ledger, evidence: Evidence, problems: list[Problem], doc
         {"command": run.command, "exit_code": run.exit_code, "fault": run.fault} for run in evidence.checks
     ]
     found = [
-        {"code": each.code, "field": each.field, "message": each.message, "remedy": each.remedy}
+        {"code": each.code, "field": each.field, "message": each.message, "remedy": each.hint}
         for each in problems
     ]
     facts = {"checks": checks, "problems": found, "evidence": evidence_as_dict(evidence)}
@@ -156,7 +177,7 @@ def _print_record(ledger: Ledger, evidence: Evidence, problems: list[Problem]) -
         out.print(f"[{style}]{mark} {test.standing}[/]  {safe(_describe(test))}", soft_wrap=True)
     for problem in problems:
         out.print(
-            f"[yellow]! {problem.code}[/]  {safe(problem.message)}; {safe(problem.remedy)}", soft_wrap=True
+            f"[yellow]! {problem.code}[/]  {safe(problem.message)}; {safe(problem.hint)}", soft_wrap=True
         )
     for line in measured_lines(evidence):
         out.print(f"Measured: {safe(line)}", soft_wrap=True)
@@ -170,7 +191,7 @@ def _describe(test: WeakenedTest) -> str:
     return f"{one_line(place)}{named}: {one_line(test.way)}: {one_line(test.reason)}"
 
 
-def _print_table(ledger: Ledger, document: Document) -> None:
+def _print_table(ledger: Ledger, document: InputDocument) -> None:
     from segue.domain.claims.rendering import describe, explain, line_of
     from segue.interfaces.cli.output import console, plain_table, safe
 
@@ -190,7 +211,7 @@ def _print_table(ledger: Ledger, document: Document) -> None:
         out.print(f"[yellow]! unmentioned[/]  ... and {rest} more")
 
 
-def _styled(entry: Entry) -> str:
+def _styled(entry: LedgerEntry) -> str:
     from segue.domain.claims.rendering import MARKS
 
     assert entry.verdict is not None  # statements that claim nothing are not among the entries

@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from segue.application.following import follow as follow_events
+from segue.application.event_stream import follow as follow_events
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.audit import FINAL_KINDS, AuditEntry, AuditKind
 from segue.domain.usage import Usage
@@ -23,7 +23,7 @@ from segue.interfaces.cli.ledgers import describe_ledger
 from segue.interfaces.cli.output import MARKS, STYLES, duration, plain_table, printable, safe, styled
 
 if TYPE_CHECKING:
-    from segue.application.app import Segue
+    from segue.application.segue import Segue
     from segue.application.views import HandoffView, PipelineDetail, StepView
 
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import typer
 
 if TYPE_CHECKING:
-    from segue.application.app import Segue
     from segue.application.doctor import Diagnosis
-    from segue.application.ports import CatalogSource
-    from segue.application.test_comparison import CheckedTests
+    from segue.application.handoffs.agent_tools import AgentTools
+    from segue.application.handoffs.structured_text import StructuredText
+    from segue.application.ports.checks import CheckedTests
+    from segue.application.ports.world import CatalogSource
+    from segue.application.segue import Segue
     from segue.application.tokens import Tokens
-    from segue.application.tools import AgentTools
     from segue.domain.evidence.sources import Observed
     from segue.domain.transcripts import FoundSession, Transcript
     from segue.domain.trust import ProjectContent, TrustedProject
@@ -148,6 +149,12 @@ class Parts(Protocol):
 
     def token_counter(self, model: str | None) -> TokenCounter:
         """The counter for a model, or the nearest there is."""
+        ...
+
+    def structure(
+        self, settings: CliSettings, text: str, *, agent: str, working_dir: Path, seconds: float
+    ) -> Coroutine[Any, Any, StructuredText]:
+        """A text as a record, with the help of an agent."""
         ...
 
     def diagnose(

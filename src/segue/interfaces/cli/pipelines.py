@@ -14,7 +14,7 @@ from segue.interfaces.cli.parts import parts_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from segue.application.app import Segue
+    from segue.application.segue import Segue
     from segue.application.views import PipelineDetail, StepDetail
     from segue.domain.approvals import Approval
     from segue.domain.pipeline import Pipeline
@@ -56,7 +56,7 @@ def list_pipelines(
         raise UnknownName("status", status, PipelineStatus)
 
     async def read() -> None:
-        wanted = PipelineFilter(
+        criteria = PipelineFilter(
             status=PipelineStatus(status) if status else None,
             template=template,
             text=text,
@@ -66,7 +66,7 @@ def list_pipelines(
         parts = parts_of(context)
         async with parts.open(parts.own_settings()) as segue:
             await segue.workers.reap()
-            page = await segue.views.pipelines(wanted)
+            page = await segue.views.pipelines(criteria)
         if as_json:
             print_json(page)
             return
@@ -120,8 +120,8 @@ def show_pipeline(
         async with parts.open(parts.own_settings()) as segue:
             await segue.workers.reap()
             detail = await segue.views.pipeline(pipeline_id)
-            wanted = briefing or step
-            return detail, None if wanted is None else await segue.views.step(pipeline_id, wanted)
+            number = briefing or step
+            return detail, None if number is None else await segue.views.step(pipeline_id, number)
 
     detail, found = asyncio.run(read())
     if briefing is not None and found is not None and not as_json:

@@ -1,4 +1,4 @@
-"""`segue pipelines diff|merge|clean`: what a pipeline made."""
+"""`segue pipelines diff|merge|clean|export`: what a pipeline made."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import typer
 
 from segue.interfaces.cli.parts import parts_of
 from segue.interfaces.cli.pipelines import Id
+from segue.interfaces.cli.xray import export
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from segue.application.workspaces import MergePreview
+    from segue.application.ports.workspace import MergePreview
     from segue.domain.workspace import Workspace
 
 
@@ -23,6 +24,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("diff")(diff)
     app.command("merge")(merge)
     app.command("clean")(clean)
+    app.command("export")(export)
 
 
 def diff(

@@ -16,7 +16,7 @@ from segue.interfaces.cli.foreground import run_in_foreground
 from segue.interfaces.cli.parts import parts_of
 
 if TYPE_CHECKING:
-    from segue.application.app import Segue
+    from segue.application.segue import Segue
     from segue.domain.pipeline import Pipeline
 
 _WITH_PASS_ENV = ("acp", "claude_code", "codex", "command", "opencode")
@@ -84,9 +84,9 @@ def run(
     text = _read_prompt() if prompt == "-" else prompt
 
     async def submit(segue: Segue) -> Pipeline:
-        from segue.application.pipelines import Submission
+        from segue.application.pipelines.submit import PipelineRequest
 
-        wanted = Submission(
+        request = PipelineRequest(
             template=template,
             prompt=text,
             title=title,
@@ -95,7 +95,7 @@ def run(
             workspace=_choice_of(in_place=in_place, init_git=init_git),
             checks=tuple(check) if check else None,
         )
-        return await segue.pipelines.submit(wanted)
+        return await segue.pipelines.submit(request)
 
     running = run_in_foreground(parts, settings, submit, as_json=as_json, is_new=True)
     raise typer.Exit(asyncio.run(running))

@@ -14,14 +14,18 @@ from segue.interfaces.cli.parts import CliSettings, parts_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from segue.application.app import Segue
-    from segue.application.backends import SessionEvent
-    from segue.application.handoff_outcomes import Edit, Outcome
-    from segue.application.session_views import Lineage, SessionDetail, SessionView
+    from segue.application.handoffs.handover import Draft
+    from segue.application.handoffs.outcomes import Edit, Outcome
+    from segue.application.ports.backend import SessionEvent
+    from segue.application.segue import Segue
+    from segue.application.views import Lineage, SessionDetail, SessionView
 
 T = TypeVar("T")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the same shape as REST.")]
 Id = Annotated[int, typer.Argument(help="The session's id.", metavar="ID", min=1, max=2**31 - 1)]
+
+_FALSE = "# false: "
+"""Begins a line about a false claim in a handoff that is edited; such lines are left out again."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -88,7 +92,7 @@ def say(
             text,
             message_id=message_id,
             auto_handoff=auto_handoff,
-            on_event=None if as_json else _shown_on(segue, session_id, screen),
+            on_event=_shown_on(segue, session_id, None if as_json else screen),
         ),
     )
     if as_json:
@@ -223,32 +227,35 @@ def _with_records(context: typer.Context, act: Callable[[Segue], Awaitable[T]]) 
 
 
 def _editor() -> Edit:
-    async def edit(text: str) -> str | None:
+    async def edit(draft: Draft) -> str | None:
         import click
 
-        changed = await asyncio.to_thread(click.edit, text, extension=".yaml")
-        return text if changed is None else changed
+        false = "".join(f"{_FALSE}{line}\n" for line in draft.findings)
+        changed = await asyncio.to_thread(click.edit, false + draft.text, extension=".yaml")
+        if changed is None:
+            return draft.text
+        return "".join(line for line in changed.splitlines(True) if not line.startswith(_FALSE))
 
     return edit
 
 
-def _shown_on(segue: Segue, session_id: int, screen: Console) -> Callable[[SessionEvent], None]:
-    """Show what the agent does; what it asks for is put to the person at the terminal."""
-    from segue.application.backends import PermissionAsked, ToolState, ToolUsed
+def _shown_on(segue: Segue, session_id: int, screen: Console | None) -> Callable[[SessionEvent], None]:
+    """Show what the agent does; what it asks for is put to the person at the terminal, if there is one."""
+    from segue.application.ports.backend import PermissionAsked, ToolState, ToolUsed
     from segue.interfaces.cli.output import safe
 
     asking: set[asyncio.Task[None]] = set()
 
     async def ask(event: PermissionAsked) -> None:
         allow = False
-        if screen.is_terminal:
+        if screen is not None and screen.is_terminal:
             allow = await asyncio.to_thread(typer.confirm, f"It wants: {safe(event.title)}. Allow it?")
         await segue.sessions.answer(session_id, event.id, allow=allow)
 
     def shown(event: SessionEvent) -> None:
         if isinstance(event, PermissionAsked):
             asking.add(asyncio.create_task(ask(event)))
-        elif isinstance(event, ToolUsed) and event.state is not ToolState.STARTED:
+        elif screen is not None and isinstance(event, ToolUsed) and event.state is not ToolState.STARTED:
             screen.print(f"[dim]{safe(event.name)} {safe(event.target)}[/]")
 
     return shown
@@ -287,9 +294,8 @@ def _print_session(found: SessionDetail, screen: Console) -> None:
     screen.print(f"[bold]session {found.id}[/]  {who}{since}{of}{ended}")
     screen.print(f"[dim]{safe(found.title)} in {safe(found.working_dir)}, since {when(found.started_at)}[/]")
     for each in found.said:
-        screen.print(
-            f"\n[bold]{each.role}[/] [dim]{when(each.created_at)} {each.status}[/]\n{safe(each.text)}"
-        )
+        kind = each.kind.replace("_", " ")
+        screen.print(f"\n[bold]{kind}[/] [dim]{when(each.created_at)} {each.status}[/]\n{safe(each.text)}")
         if each.reply is not None:
             screen.print(f"[bold]reply[/]\n{safe(each.reply)}")
         elif each.error:

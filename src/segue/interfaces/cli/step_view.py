@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from segue.domain.amounts import describe_cost, describe_time
+from segue.interfaces.cli.activity import describe_usage
 from segue.interfaces.cli.ledgers import print_ledger, print_summary
 from segue.interfaces.cli.lines import one_line, put, put_commands
 from segue.interfaces.cli.output import printable, safe
@@ -79,15 +80,31 @@ def _print_attempt(each: AttemptView, screen: Console, *, of: int) -> None:
     receipt = f"   sha256 {each.briefing_sha256}" if each.briefing_sha256 else ""
     put(screen, Text("Briefing, as sent", "bold") + Text(receipt, "dim"))
     _print_text(each.text, screen)
+    _print_left_out(each, screen)
     if each.reply is not None:
         put(screen, Text("Reply, as given", "bold"))
         _print_text(each.reply, screen)
     for repair in each.repairs:
-        put(screen, Text(f"Repair {repair.number}: what it was asked", "bold"))
+        used = f"   {describe_usage(repair.usage)}" if repair.usage is not None else ""
+        kind = "Question" if repair.kind == "question" else "Repair"
+        put(screen, Text(f"{kind} {repair.number}: what it was asked", "bold") + Text(used, "dim"))
         _print_text(repair.text, screen)
         if repair.reply is not None:
             put(screen, Text("Reply, as given", "bold"))
             _print_text(repair.reply, screen)
+
+
+def _print_left_out(each: AttemptView, screen: Console) -> None:
+    if each.over_budget:
+        put(
+            screen, Text(f"{each.over_budget} tokens over its budget: what is never cut needs them", "yellow")
+        )
+    if each.left_out:
+        put(screen, Text("Not in the briefing", "bold"))
+        for left in each.left_out:
+            whose = f"{left.agent_name}: " if left.agent_name else ""
+            put(screen, one_line(f"{whose}{left.field}: {left.text}"))
+        put(screen, "")
 
 
 def _print_text(text: str, screen: Console) -> None:

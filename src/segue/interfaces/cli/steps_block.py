@@ -98,4 +98,5 @@ def _remark(step: StepView) -> str:
     parts += [count(attempts, "attempt")] if attempts > 1 else []
     parts += [count(step.handovers, "handover")] if step.handovers else []
     parts += [count(step.repairs, "repair")] if step.repairs else []
+    parts += ["asked to structure its reply"] if step.questions else []
     return ", ".join(parts)

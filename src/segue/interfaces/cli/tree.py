@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 
-class Place(NamedTuple):
+class CommandPlace(NamedTuple):
     """Where a command lives, and the line about it."""
 
     module: str
@@ -22,21 +22,24 @@ class Place(NamedTuple):
 
 
 COMMANDS = {
-    "demo": Place("demo", "demo", "See a false claim caught: offline, 10 seconds."),
-    "init": Place("init", "init", "Write .segue/ with settings and a catalog to start from."),
-    "trust": Place("trust", "trust", "Trust a project's .segue/ as it is now."),
-    "run": Place("run", "run", "Run a pipeline here and now, and watch it."),
-    "chat": Place("chat", "chat", "Talk with an agent, and hand over to a new session with /handoff."),
-    "serve": Place("serve", "serve", "Serve REST and run pipelines; what a crash interrupted goes on."),
-    "token": Place("token", "app", "Manage who may use the server."),
-    "mcp": Place("mcp", "mcp", "Give an agent Segue's own tools, over MCP."),
-    "pipelines": Place("pipelines", "app", "Look at pipelines and steer them.", "results"),
-    "handoff": Place("handoff", "app", "Read, check, convert and pass on handoff documents."),
-    "session": Place(
+    "demo": CommandPlace("demo", "demo", "See a false claim caught: offline, 10 seconds."),
+    "init": CommandPlace("init", "init", "Write .segue/ with settings and a catalog to start from."),
+    "trust": CommandPlace("trust", "trust", "Trust a project's .segue/ as it is now."),
+    "run": CommandPlace("run", "run", "Run a pipeline here and now, and watch it."),
+    "chat": CommandPlace("chat", "chat", "Talk with an agent, and hand over to a new session with /handoff."),
+    "serve": CommandPlace(
+        "serve", "serve", "Serve REST and run pipelines; what a crash interrupted goes on."
+    ),
+    "token": CommandPlace("token", "app", "Manage who may use the server."),
+    "mcp": CommandPlace("mcp", "mcp", "Give an agent Segue's own tools, over MCP."),
+    "pipelines": CommandPlace("pipelines", "app", "Look at pipelines and steer them.", "results"),
+    "handoff": CommandPlace("handoff", "app", "Read, check, convert and pass on handoff documents."),
+    "session": CommandPlace(
         "session", "app", "Talk with agents, and hand over from session to session.", "sessions"
     ),
-    "agents": Place("agents", "app", "The agents that can do a step, and their programs."),
-    "templates": Place("catalog", "templates", "The recipes that can be run."),
+    "audit": CommandPlace("audit", "app", "Read the audit trail, export it, and verify it."),
+    "agents": CommandPlace("agents", "app", "The agents that can do a step, and their programs."),
+    "templates": CommandPlace("catalog", "templates", "The recipes that can be run."),
 }
 
 
@@ -76,7 +79,7 @@ class _Loaded(dict[str, Any]):
 
 
 @cache
-def _load(name: str, place: Place) -> Any:
+def _load(name: str, place: CommandPlace) -> Any:
     found = _module(place.module).__dict__[place.name]
     holder = typer.Typer(rich_markup_mode=None, add_completion=False)
     holder.callback()(_nothing)  # or else a single command would stand alone, without its name

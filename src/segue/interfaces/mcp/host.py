@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from segue.application.tools import AgentTools
+from segue.application.handoffs.agent_tools import AgentTools
 
 if TYPE_CHECKING:
     from segue.interfaces.api.server import Server

@@ -12,12 +12,12 @@ from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from segue.application.tools import AgentTools
+from segue.application.handoffs.agent_tools import AgentTools
 from segue.domain.errors import SegueError, ToolsClosed
 from segue.interfaces.api.errors import problem
 from segue.interfaces.api.security import Guard, bearer_of
 from segue.interfaces.mcp.server import build_server
-from segue.interfaces.mcp.tools import Answer, call_tool
+from segue.interfaces.mcp.tools import ToolAnswer, call_tool
 
 _LARGEST_BODY = 8_000_000
 """Room for a submission of a million characters, whatever they are; a larger one is told its own limits."""
@@ -49,7 +49,7 @@ class ToolsOverHttp:
             return
         await self._manager.handle_request(scope, receive, send)
 
-    async def _call(self, name: str, arguments: Mapping[str, Any], request: Any) -> Answer:
+    async def _call(self, name: str, arguments: Mapping[str, Any], request: Any) -> ToolAnswer:
         return await call_tool(self._tools, bearer_of(request.headers), name, arguments)
 
 

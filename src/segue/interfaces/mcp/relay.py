@@ -25,7 +25,7 @@ DATABASE_VARIABLE = "SEGUE_DATABASE_URL"
 
 _AT_ONCE = 8
 """How many calls of the agent may be under way."""
-_PATIENCE = 60.0
+_TIMEOUT_SECONDS = 60.0
 _NOT_JSON, _NOT_A_REQUEST, _FAILED = -32700, -32600, -32603
 _BAD_REQUEST = 400
 _VERSION = "2025-06-18"
@@ -85,7 +85,7 @@ class Hosted:
         try:
             place = urlsplit(url)
             # No proxy: the token is for the server on this machine alone.
-            connection = HTTPConnection(place.hostname or "", place.port, timeout=_PATIENCE)
+            connection = HTTPConnection(place.hostname or "", place.port, timeout=_TIMEOUT_SECONDS)
             try:
                 connection.request("POST", place.path, body, headers)
                 response = connection.getresponse()

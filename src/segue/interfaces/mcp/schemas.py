@@ -7,7 +7,6 @@ from typing import Any
 from segue.domain.handoff.model import (
     Blocker,
     ChangeType,
-    CommandRun,
     Decision,
     Dependency,
     FailedApproach,
@@ -20,6 +19,7 @@ from segue.domain.handoff.model import (
     Outcome,
     Part,
     Pattern,
+    ReportedCommand,
 )
 
 Schema = dict[str, Any]
@@ -77,7 +77,9 @@ HANDOFF_FIELDS: dict[str, Schema] = {
     "decisions_made": _items(Decision, "Choices, so that nobody makes them again."),
     "files_created": _items(FileCreated, "Files that were not there before."),
     "files_modified": _items(FileModified, "Files that you changed or deleted."),
-    "commands_run": _items(CommandRun, "Commands that prove something, such as the tests, with exit codes."),
+    "commands_run": _items(
+        ReportedCommand, "Commands that prove something, such as the tests, with exit codes."
+    ),
     "patterns_discovered": _items(Pattern, "Ways of this code base that others should follow."),
     "gotchas": _items(Gotcha, "Traps that the next agent would step into."),
     "failed_approaches": _items(FailedApproach, "What you tried that did not work, and why."),

@@ -8,9 +8,9 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel import Server
 
-from segue.interfaces.mcp.tools import INSTRUCTIONS, TOOLS, Answer
+from segue.interfaces.mcp.tools import INSTRUCTIONS, TOOLS, ToolAnswer
 
-Call = Callable[[str, Mapping[str, Any], Any], Awaitable[Answer]]
+Call = Callable[[str, Mapping[str, Any], Any], Awaitable[ToolAnswer]]
 """Tool name, its arguments, the HTTP request that brought it -> the answer."""
 
 

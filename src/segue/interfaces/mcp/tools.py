@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from segue.application.tools import AgentTools
+from segue.application.handoffs.agent_tools import AgentTools
 from segue.domain.errors import InvalidRequest, SegueError, UnknownName
 from segue.domain.handoff.checking.lint import Problem
 from segue.domain.handoff.checking.submitted import Submitted
@@ -23,7 +23,7 @@ _MOST_PROBLEMS_SHOWN = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What the model is given back."""
 
     text: str
@@ -39,7 +39,7 @@ class ToolSpec:
     """One sentence; the first of its description."""
     more: str = ""
     schema: schemas.Schema
-    call: Callable[[AgentTools, str, Mapping[str, Any]], Awaitable[Answer]]
+    call: Callable[[AgentTools, str, Mapping[str, Any]], Awaitable[ToolAnswer]]
     is_read_only: bool = True
 
     @property
@@ -83,28 +83,30 @@ def _read(kind: type[T], arguments: Mapping[str, Any]) -> T:
         ) from error
 
 
-async def _get_task(tools: AgentTools, token: str, _arguments: Mapping[str, Any]) -> Answer:
-    return Answer(await tools.get_task(token))
+async def _get_task(tools: AgentTools, token: str, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(await tools.get_task(token))
 
 
-async def _submit_handoff(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> Answer:
+async def _submit_handoff(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> ToolAnswer:
     submitted = await tools.submit_handoff(token, arguments)
-    return Answer(_verdict(submitted), is_error=not submitted.is_accepted)
+    return ToolAnswer(_verdict(submitted), is_error=not submitted.is_accepted)
 
 
-async def _recall(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> Answer:
+async def _recall(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> ToolAnswer:
     wanted = _read(_RecallArguments, arguments)
-    return Answer(await tools.recall(token, wanted.query or "", step=wanted.step, field=wanted.field or ""))
+    return ToolAnswer(
+        await tools.recall(token, wanted.query or "", step=wanted.step, field=wanted.field or "")
+    )
 
 
-async def _search_knowledge(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> Answer:
-    return Answer(await tools.search_knowledge(token, _read(_SearchArguments, arguments).query))
+async def _search_knowledge(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(await tools.search_knowledge(token, _read(_SearchArguments, arguments).query))
 
 
-async def _report_blocker(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> Answer:
+async def _report_blocker(tools: AgentTools, token: str, arguments: Mapping[str, Any]) -> ToolAnswer:
     said = _read(_BlockerArguments, arguments)
     count = await tools.report_blocker(token, Blocker(**said.model_dump()))
-    return Answer(
+    return ToolAnswer(
         f"Noted; blockers that will stand in your handoff: {count}. Go on with what does not depend on them, "
         "then hand off with submit_handoff."
     )
@@ -130,7 +132,7 @@ def _verdict(submitted: Submitted) -> str:
 
 
 def _problem(problem: Problem) -> str:
-    return f"- {problem.code} {problem.severity} at {problem.field}: {problem.message}; {problem.remedy}"
+    return f"- {problem.code} {problem.severity} at {problem.field}: {problem.message}; {problem.hint}"
 
 
 TOOLS: Sequence[ToolSpec] = (
@@ -180,7 +182,7 @@ TOOLS: Sequence[ToolSpec] = (
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-async def call_tool(tools: AgentTools, token: str, name: str, arguments: Mapping[str, Any]) -> Answer:
+async def call_tool(tools: AgentTools, token: str, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
     """Carry a call out; what goes wrong is an answer too."""
     try:
         tool = _BY_NAME.get(name)
@@ -188,4 +190,4 @@ async def call_tool(tools: AgentTools, token: str, name: str, arguments: Mapping
             raise UnknownName("tool", name[:100], _BY_NAME)
         return await tool.call(tools, token, arguments)
     except SegueError as error:
-        return Answer(f"Error: {error}", is_error=True)
+        return ToolAnswer(f"Error: {error}", is_error=True)

@@ -19,12 +19,12 @@ from segue.testing.model.script import (
     Read,
     Say,
     Script,
+    ScriptedUsage,
     Shell,
     Turn,
-    Usage,
     Write,
 )
-from segue.testing.model.tools import NoTool, ToolCall, call_tool, make_text
+from segue.testing.model.tools import NoTool, ScriptedToolCall, call_tool, make_text
 
 _AFTER_THE_END = Turn((Say("Done."),))
 _CHARACTERS_PER_TOKEN = 4
@@ -41,13 +41,13 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """What the model replies, before an API words it."""
 
     tag: str
     text: str
-    calls: tuple[ToolCall, ...]
-    usage: Usage
+    calls: tuple[ScriptedToolCall, ...]
+    usage: ScriptedUsage
     finish: str | None
     chunk: int
     fault: Error | Cut | Hang | None = None
@@ -77,8 +77,8 @@ class Wire:
     """How one API words a request, a reply, and the events of a stream."""
 
     parse: Callable[[Mapping[str, Any]], ModelRequest]
-    reply: Callable[[Answer, ModelRequest], dict[str, Any]]
-    events: Callable[[Answer, ModelRequest], Iterator[Event]]
+    reply: Callable[[ModelAnswer, ModelRequest], dict[str, Any]]
+    events: Callable[[ModelAnswer, ModelRequest], Iterator[Event]]
     failure: Callable[[Error], Iterator[Event]]
 
 
@@ -131,7 +131,7 @@ def _chain(turn: Turn | None) -> Iterator[Turn]:
         turn = turn.then
 
 
-def make_answer(turn: Turn, request: ModelRequest) -> Answer:
+def make_answer(turn: Turn, request: ModelRequest) -> ModelAnswer:
     """The answer that a turn gives to a request."""
     fault = next((step for step in turn.steps if isinstance(step, Error | Cut | Hang)), None)
     if fault is not None:
@@ -153,14 +153,14 @@ def _finished(
     turn: Turn,
     request: ModelRequest,
     text: str,
-    calls: tuple[ToolCall, ...],
+    calls: tuple[ScriptedToolCall, ...],
     fault: Error | Cut | Hang | None,
-) -> Answer:
+) -> ModelAnswer:
     usage = turn.usage
     if usage is None:
         written = text + "".join(json.dumps(call.arguments) for call in calls)
-        usage = Usage(count_tokens(json.dumps(request.body)), count_tokens(written))
-    return Answer(secrets.token_hex(6), text, calls, usage, turn.finish, max(1, turn.chunk), fault)
+        usage = ScriptedUsage(count_tokens(json.dumps(request.body)), count_tokens(written))
+    return ModelAnswer(secrets.token_hex(6), text, calls, usage, turn.finish, max(1, turn.chunk), fault)
 
 
 def count_tokens(text: str) -> int:

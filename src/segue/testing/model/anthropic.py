@@ -6,9 +6,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from segue.testing.model.answer import Answer, Event, Wire
+from segue.testing.model.answer import Event, ModelAnswer, Wire
 from segue.testing.model.faults import word_error
-from segue.testing.model.request import Message, ModelRequest, Tool, flatten, is_reminder, read_tag
+from segue.testing.model.request import (
+    ModelRequest,
+    OfferedTool,
+    RequestMessage,
+    flatten,
+    is_reminder,
+    read_tag,
+)
 from segue.testing.model.script import Error
 
 _FINISH = {"length": "max_tokens", "filter": "refusal"}
@@ -21,35 +28,37 @@ def _parse(body: Mapping[str, Any]) -> ModelRequest:
         model=str(body.get("model", "")),
         stream=bool(body.get("stream")),
         messages=(
-            Message("system", flatten(body.get("system"))),
+            RequestMessage("system", flatten(body.get("system"))),
             *(message for entry in entries for message in _split(entry)),
         ),
-        tools=tuple(Tool(tool["name"], tool.get("input_schema") or {}) for tool in body.get("tools") or ()),
+        tools=tuple(
+            OfferedTool(tool["name"], tool.get("input_schema") or {}) for tool in body.get("tools") or ()
+        ),
         body=body,
     )
 
 
-def _split(entry: Mapping[str, Any]) -> Iterator[Message]:
+def _split(entry: Mapping[str, Any]) -> Iterator[RequestMessage]:
     """The messages in one: results of tools, then what the user really says."""
     content = entry.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     if entry.get("role") == "assistant":
         ids = [block.get("id") for block in blocks if block.get("type") == "tool_use"]
         texts = [block for block in blocks if block.get("type") == "text"]
-        yield Message("assistant", flatten(texts), read_tag(ids[0]) if ids else None)
+        yield RequestMessage("assistant", flatten(texts), read_tag(ids[0]) if ids else None)
         return
     for block in blocks:
         if block.get("type") == "tool_result":
-            yield Message("tool", flatten(block))
+            yield RequestMessage("tool", flatten(block))
     said = [flatten(block) for block in blocks if block.get("type") == "text"]
     reminders = [text for text in said if is_reminder(text)]
     if reminders:
-        yield Message("system", "\n".join(reminders))
+        yield RequestMessage("system", "\n".join(reminders))
     if text := "\n".join(text for text in said if not is_reminder(text)):
-        yield Message("system" if entry.get("role") == "system" else "user", text)
+        yield RequestMessage("system" if entry.get("role") == "system" else "user", text)
 
 
-def _reply(answer: Answer, request: ModelRequest) -> dict[str, Any]:
+def _reply(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
     return {
         **_head(answer, request),
         "content": list(_blocks(answer)),
@@ -58,7 +67,7 @@ def _reply(answer: Answer, request: ModelRequest) -> dict[str, Any]:
     }
 
 
-def _events(answer: Answer, request: ModelRequest) -> Iterator[Event]:
+def _events(answer: ModelAnswer, request: ModelRequest) -> Iterator[Event]:
     opening = {**_head(answer, request), "content": [], "stop_reason": None}
     yield _event("message_start", message={**opening, "usage": {**_usage(answer), "output_tokens": 1}})
     yield _event("ping")
@@ -86,7 +95,7 @@ def _failure(error: Error) -> Iterator[Event]:
     yield Event("error", word_error("messages", error))
 
 
-def _head(answer: Answer, request: ModelRequest) -> dict[str, Any]:
+def _head(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
     return {
         "id": f"msg_{answer.tag}",
         "type": "message",
@@ -96,7 +105,7 @@ def _head(answer: Answer, request: ModelRequest) -> dict[str, Any]:
     }
 
 
-def _blocks(answer: Answer) -> Iterator[dict[str, Any]]:
+def _blocks(answer: ModelAnswer) -> Iterator[dict[str, Any]]:
     if answer.text:
         yield {"type": "text", "text": answer.text}
     for number, call in enumerate(answer.calls):
@@ -109,13 +118,13 @@ def _blocks(answer: Answer) -> Iterator[dict[str, Any]]:
         }
 
 
-def _finish(answer: Answer) -> str:
+def _finish(answer: ModelAnswer) -> str:
     if answer.finish:
         return _FINISH.get(answer.finish, answer.finish)
     return "tool_use" if answer.calls else "end_turn"
 
 
-def _usage(answer: Answer) -> dict[str, int]:
+def _usage(answer: ModelAnswer) -> dict[str, int]:
     spent = answer.usage
     return {
         "input_tokens": spent.input,

@@ -81,7 +81,7 @@ def _length(digits: str, base: int) -> int:
     return size
 
 
-class Reply:
+class HttpReply:
     """The reply to one request; the connection is closed after it."""
 
     def __init__(self, writer: asyncio.StreamWriter, *, without_body: bool = False) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from segue.testing.model import script as values
-from segue.testing.model.script import Fault, Script, Step, Turn, Usage
+from segue.testing.model.script import Fault, Script, ScriptedUsage, ScriptStep, Turn
 
-_STEPS: Mapping[str, type[Step] | type[Fault]] = {
+_STEPS: Mapping[str, type[ScriptStep] | type[Fault]] = {
     "say": values.Say,
     "write": values.Write,
     "edit": values.Edit,
@@ -72,7 +72,7 @@ def _turn(data: object, place: str) -> Turn:
     )
     options: dict[str, Any] = {key: value for key, value in given.items() if key in _OPTIONS}
     if "usage" in options:
-        options["usage"] = _build(Usage, options["usage"], f"{place}, usage")
+        options["usage"] = _build(ScriptedUsage, options["usage"], f"{place}, usage")
     if "then" in options:
         options["then"] = _turn(options["then"], f"{place}, then")
     _check_kinds(Turn, options, place)
@@ -82,8 +82,8 @@ def _turn(data: object, place: str) -> Turn:
         raise ScriptError(f"Mend {place}: {error}.") from error
 
 
-def _step(kind: str, value: object, place: str) -> Step | Fault:
-    made: Step | Fault = _build(_STEPS[kind], value, f"{place}, {kind}")
+def _step(kind: str, value: object, place: str) -> ScriptStep | Fault:
+    made: ScriptStep | Fault = _build(_STEPS[kind], value, f"{place}, {kind}")
     return made
 
 

@@ -7,9 +7,17 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from segue.testing.model.answer import Answer, Event, Wire
+from segue.testing.model.answer import Event, ModelAnswer, Wire
 from segue.testing.model.faults import word_error
-from segue.testing.model.request import Message, ModelRequest, Role, Tool, flatten, is_reminder, read_tag
+from segue.testing.model.request import (
+    ModelRequest,
+    OfferedTool,
+    RequestMessage,
+    Role,
+    flatten,
+    is_reminder,
+    read_tag,
+)
 from segue.testing.model.script import Error
 
 _ROLES: Mapping[str, Role] = {
@@ -29,20 +37,20 @@ def _parse(body: Mapping[str, Any]) -> ModelRequest:
         model=str(body.get("model", "")),
         stream=bool(body.get("stream")),
         messages=tuple(_message(entry) for entry in body.get("messages") or ()),
-        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}) for tool in tools),
+        tools=tuple(OfferedTool(tool["name"], tool.get("parameters") or {}) for tool in tools),
         body=body,
     )
 
 
-def _message(entry: Mapping[str, Any]) -> Message:
+def _message(entry: Mapping[str, Any]) -> RequestMessage:
     text = flatten(entry.get("content"))
     role = _ROLES.get(entry.get("role", ""), "user")
     calls = entry.get("tool_calls") or ()
     tag = read_tag(calls[0].get("id")) if calls else None
-    return Message("system" if role == "user" and is_reminder(text) else role, text, tag)
+    return RequestMessage("system" if role == "user" and is_reminder(text) else role, text, tag)
 
 
-def _reply(answer: Answer, request: ModelRequest) -> dict[str, Any]:
+def _reply(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.calls:
         message["tool_calls"] = list(_calls(answer))
@@ -54,7 +62,7 @@ def _reply(answer: Answer, request: ModelRequest) -> dict[str, Any]:
     }
 
 
-def _events(answer: Answer, request: ModelRequest) -> Iterator[Event]:
+def _events(answer: ModelAnswer, request: ModelRequest) -> Iterator[Event]:
     head = _head(answer, request, "chat.completion.chunk")
 
     def chunk(delta: Mapping[str, Any], finish: str | None = None, *, is_text: bool = False) -> Event:
@@ -80,7 +88,7 @@ def _failure(error: Error) -> Iterator[Event]:
     yield Event(None, word_error("chat", error))
 
 
-def _head(answer: Answer, request: ModelRequest, kind: str) -> dict[str, Any]:
+def _head(answer: ModelAnswer, request: ModelRequest, kind: str) -> dict[str, Any]:
     return {
         "id": f"chatcmpl-{answer.tag}",
         "object": kind,
@@ -89,7 +97,7 @@ def _head(answer: Answer, request: ModelRequest, kind: str) -> dict[str, Any]:
     }
 
 
-def _calls(answer: Answer) -> Iterator[dict[str, Any]]:
+def _calls(answer: ModelAnswer) -> Iterator[dict[str, Any]]:
     for number, call in enumerate(answer.calls):
         arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
         yield {
@@ -99,13 +107,13 @@ def _calls(answer: Answer) -> Iterator[dict[str, Any]]:
         }
 
 
-def _finish(answer: Answer) -> str:
+def _finish(answer: ModelAnswer) -> str:
     if answer.finish:
         return _FINISH.get(answer.finish, answer.finish)
     return "tool_calls" if answer.calls else "stop"
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
+def _usage(answer: ModelAnswer) -> dict[str, Any]:
     spent = answer.usage
     prompt = spent.input + spent.cache_read + spent.cache_write
     return {

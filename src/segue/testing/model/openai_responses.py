@@ -7,11 +7,19 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from segue.testing.model.answer import Answer, Event, Wire
+from segue.testing.model.answer import Event, ModelAnswer, Wire
 from segue.testing.model.faults import word_error
-from segue.testing.model.request import Message, ModelRequest, Role, Tool, flatten, is_reminder, read_tag
+from segue.testing.model.request import (
+    ModelRequest,
+    OfferedTool,
+    RequestMessage,
+    Role,
+    flatten,
+    is_reminder,
+    read_tag,
+)
 from segue.testing.model.script import Error
-from segue.testing.model.tools import ToolCall
+from segue.testing.model.tools import ScriptedToolCall
 
 _ROLES: Mapping[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant"}
 _UNFINISHED = {"length": "max_output_tokens", "filter": "content_filter"}
@@ -22,7 +30,7 @@ def _parse(body: Mapping[str, Any]) -> ModelRequest:
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]
     instructions = body.get("instructions")
-    first = [Message("system", instructions)] if instructions else []
+    first = [RequestMessage("system", instructions)] if instructions else []
     return ModelRequest(
         api="responses",
         model=str(body.get("model", "")),
@@ -33,29 +41,29 @@ def _parse(body: Mapping[str, Any]) -> ModelRequest:
     )
 
 
-def _message(item: Mapping[str, Any]) -> Message | None:
+def _message(item: Mapping[str, Any]) -> RequestMessage | None:
     kind = item.get("type", "message")
     if kind == "message":
         text = flatten(item.get("content"))
         role = _ROLES.get(item.get("role", ""), "user")
-        return Message("system" if role == "user" and is_reminder(text) else role, text)
+        return RequestMessage("system" if role == "user" and is_reminder(text) else role, text)
     if kind.endswith("_call"):
-        return Message("assistant", "", read_tag(item.get("call_id")))
+        return RequestMessage("assistant", "", read_tag(item.get("call_id")))
     if kind.endswith("_output"):
-        return Message("tool", flatten(item.get("output")))
+        return RequestMessage("tool", flatten(item.get("output")))
     return None
 
 
-def _tools(entries: list[Mapping[str, Any]], namespace: str | None) -> Iterator[Tool]:
+def _tools(entries: list[Mapping[str, Any]], namespace: str | None) -> Iterator[OfferedTool]:
     for entry in entries:
         if entry.get("type") == "namespace":
             yield from _tools(entry.get("tools") or [], entry["name"])
         elif entry.get("name"):
             freeform = entry.get("type") == "custom"
-            yield Tool(entry["name"], entry.get("parameters") or {}, namespace, freeform)
+            yield OfferedTool(entry["name"], entry.get("parameters") or {}, namespace, freeform)
 
 
-def _reply(answer: Answer, request: ModelRequest) -> dict[str, Any]:
+def _reply(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
     unfinished = _UNFINISHED.get(answer.finish or "")
     return {
         **_head(answer, request, "incomplete" if unfinished else "completed"),
@@ -65,12 +73,12 @@ def _reply(answer: Answer, request: ModelRequest) -> dict[str, Any]:
     }
 
 
-def _events(answer: Answer, request: ModelRequest) -> Iterator[Event]:
+def _events(answer: ModelAnswer, request: ModelRequest) -> Iterator[Event]:
     for number, (kind, data, is_text) in enumerate(_stages(answer, request)):
         yield Event(kind, {"type": kind, "sequence_number": number, **data}, is_text)
 
 
-def _stages(answer: Answer, request: ModelRequest) -> Iterator[tuple[str, dict[str, Any], bool]]:
+def _stages(answer: ModelAnswer, request: ModelRequest) -> Iterator[tuple[str, dict[str, Any], bool]]:
     opening = {**_head(answer, request, "in_progress"), "output": [], "usage": None}
     yield "response.created", {"response": opening}, False
     yield "response.in_progress", {"response": opening}, False
@@ -88,7 +96,7 @@ def _stages(answer: Answer, request: ModelRequest) -> Iterator[tuple[str, dict[s
 
 
 def _text_stages(
-    answer: Answer, place: dict[str, Any], part: dict[str, Any]
+    answer: ModelAnswer, place: dict[str, Any], part: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any], bool]]:
     inside = {**place, "content_index": 0}
     yield "response.content_part.added", {**inside, "part": {**part, "text": ""}}, False
@@ -127,7 +135,7 @@ def _failure(error: Error) -> Iterator[Event]:
     yield Event("response.failed", {"type": "response.failed", "sequence_number": 0, "response": failed})
 
 
-def _head(answer: Answer, request: ModelRequest, status: str) -> dict[str, Any]:
+def _head(answer: ModelAnswer, request: ModelRequest, status: str) -> dict[str, Any]:
     return {
         "id": f"resp_{answer.tag}",
         "object": "response",
@@ -140,7 +148,7 @@ def _head(answer: Answer, request: ModelRequest, status: str) -> dict[str, Any]:
     }
 
 
-def _items(answer: Answer) -> Iterator[dict[str, Any]]:
+def _items(answer: ModelAnswer) -> Iterator[dict[str, Any]]:
     if answer.text or not answer.calls:
         part = {"type": "output_text", "text": answer.text, "annotations": []}
         yield {
@@ -154,7 +162,7 @@ def _items(answer: Answer) -> Iterator[dict[str, Any]]:
         yield _call_item(call, answer.call_id(number))
 
 
-def _call_item(call: ToolCall, call_id: str) -> dict[str, Any]:
+def _call_item(call: ScriptedToolCall, call_id: str) -> dict[str, Any]:
     item: dict[str, Any] = {"call_id": call_id, "name": call.tool.name, "status": "completed"}
     if call.tool.namespace:
         item["namespace"] = call.tool.namespace
@@ -164,7 +172,7 @@ def _call_item(call: ToolCall, call_id: str) -> dict[str, Any]:
     return {"type": "function_call", "id": f"fc_{call_id}", **item, "arguments": words}
 
 
-def _usage(answer: Answer) -> dict[str, Any]:
+def _usage(answer: ModelAnswer) -> dict[str, Any]:
     spent = answer.usage
     read = spent.input + spent.cache_read + spent.cache_write
     return {

@@ -23,7 +23,7 @@ _TAG = re.compile(r"_([0-9a-f]{12})_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class RequestMessage:
     """One message of the conversation; `tag` names the reply of ours that its tool calls came from."""
 
     role: Role
@@ -32,7 +32,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class OfferedTool:
     """A tool that the agent offers."""
 
     name: str
@@ -59,8 +59,8 @@ class ModelRequest:
     api: Api
     model: str
     stream: bool
-    messages: tuple[Message, ...]
-    tools: tuple[Tool, ...]
+    messages: tuple[RequestMessage, ...]
+    tools: tuple[OfferedTool, ...]
     body: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -100,7 +100,7 @@ class ModelRequest:
                     return (found[-1][0] or found[-1][1]).strip().rstrip("./,") or "/"
         return None
 
-    def _since_user(self) -> tuple[Message, ...]:
+    def _since_user(self) -> tuple[RequestMessage, ...]:
         newest = max((i for i, m in enumerate(self.messages) if m.role == "user"), default=-1)
         return self.messages[newest + 1 :]
 

@@ -21,7 +21,7 @@ class Playable:
     __slots__ = ()
 
 
-class Step(Playable):
+class ScriptStep(Playable):
     """One thing that the model does in a turn."""
 
     __slots__ = ()
@@ -34,14 +34,14 @@ class Fault(Playable):
 
 
 @dataclass(frozen=True, slots=True)
-class Say(Step):
+class Say(ScriptStep):
     """Words of the reply."""
 
     text: Text
 
 
 @dataclass(frozen=True, slots=True)
-class Write(Step):
+class Write(ScriptStep):
     """Write a file, with whatever tool the agent offers for it."""
 
     path: str
@@ -49,7 +49,7 @@ class Write(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Edit(Step):
+class Edit(ScriptStep):
     """Replace a text in a file."""
 
     path: str
@@ -58,21 +58,21 @@ class Edit(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Step):
+class Read(ScriptStep):
     """Read a file."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
-class Shell(Step):
+class Shell(ScriptStep):
     """Run a shell command."""
 
     command: Text
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Step):
+class Call(ScriptStep):
     """Call the tool of this name; agents that put a prefix before it are understood."""
 
     tool: str
@@ -80,7 +80,7 @@ class Call(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Empty(Step):
+class Empty(ScriptStep):
     """Reply without a word."""
 
 
@@ -114,7 +114,7 @@ class Hang(Fault):
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ScriptedUsage:
     """Tokens that the reply reports; `input` counts those that no cache read or wrote."""
 
     input: int = 0
@@ -127,14 +127,14 @@ class Usage:
 class Turn(Playable):
     """One reply of the model: any number of steps, or one fault, and how it is given."""
 
-    steps: tuple[Step | Fault, ...]
+    steps: tuple[ScriptStep | Fault, ...]
     delay: float = 0
     """Seconds before the reply begins."""
     chunk_delay: float = 0
     """Seconds between the pieces of a stream."""
     chunk: int = 40
     """Characters of a piece of text."""
-    usage: Usage | None = None
+    usage: ScriptedUsage | None = None
     finish: str | None = None
     """Why the reply ended, when not for a plain reason: length, filter."""
     times: int | None = None
@@ -149,14 +149,14 @@ class Turn(Playable):
             raise ValueError("a turn with `then` also says how many `times` it comes before")
 
 
-def turn(*steps: Step | Fault, then: Playable | None = None, **options: Any) -> Turn:
+def turn(*steps: ScriptStep | Fault, then: Playable | None = None, **options: Any) -> Turn:
     """One reply that takes several steps, or has options: see `Turn`."""
     return Turn(steps, then=None if then is None else as_turn(then), **options)
 
 
 def as_turn(value: Playable) -> Turn:
     """A turn; a single step is a turn of its own."""
-    if isinstance(value, Step | Fault):
+    if isinstance(value, ScriptStep | Fault):
         return Turn((value,))
     if isinstance(value, Turn):
         return value
@@ -212,4 +212,4 @@ empty = Empty
 error = Error
 cut = Cut
 hang = Hang
-usage = Usage
+usage = ScriptedUsage

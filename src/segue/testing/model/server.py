@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from segue.testing.model import anthropic, openai_chat, openai_responses
-from segue.testing.model.answer import Answer, Seen, Wire, choose_turn, count_tokens, make_answer
+from segue.testing.model.answer import ModelAnswer, Seen, Wire, choose_turn, count_tokens, make_answer
 from segue.testing.model.faults import error_headers, is_overflow, word_error
-from segue.testing.model.http import BadRequest, HttpRequest, Reply, read_request
+from segue.testing.model.http import BadRequest, HttpReply, HttpRequest, read_request
 from segue.testing.model.loading import load_script
 from segue.testing.model.request import ModelRequest
 from segue.testing.model.script import Cut, Error, Hang, Playable, Script, Turn
@@ -41,7 +41,7 @@ class RequestRecord:
     body: Mapping[str, Any] = field(repr=False)
     request: ModelRequest = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
-    reply: Reply = field(repr=False)
+    reply: HttpReply = field(repr=False)
     at: float = field(default_factory=time.time)
     client_closed: bool = False
     """Whether the client closed the connection before the end."""
@@ -178,16 +178,18 @@ class ScriptedModel:
             try:
                 request = await read_request(reader, writer)
                 if request is not None:
-                    await self._route(request, reader, Reply(writer, without_body=request.method == "HEAD"))
+                    await self._route(
+                        request, reader, HttpReply(writer, without_body=request.method == "HEAD")
+                    )
             except BadRequest as error:
                 body = word_error("chat", Error(400, message=f"Bad request: {error}."))
-                await Reply(writer).send(400, body)
+                await HttpReply(writer).send(400, body)
         except ConnectionError:
             return
         finally:
             writer.close()
 
-    async def _route(self, http: HttpRequest, reader: asyncio.StreamReader, reply: Reply) -> None:
+    async def _route(self, http: HttpRequest, reader: asyncio.StreamReader, reply: HttpReply) -> None:
         path = http.path.rstrip("/").removeprefix("/v1")
         if http.method == "POST" and path in _WIRES:
             await self._respond(_WIRES[path], http, reader, reply)
@@ -207,7 +209,7 @@ class ScriptedModel:
         return {"object": "list", "data": models, "has_more": False}
 
     async def _respond(
-        self, wire: Wire, http: HttpRequest, reader: asyncio.StreamReader, reply: Reply
+        self, wire: Wire, http: HttpRequest, reader: asyncio.StreamReader, reply: HttpReply
     ) -> None:
         request = _parse(wire, http)
         choice = choose_turn(self.script, request, self._seen)
@@ -235,7 +237,7 @@ class ScriptedModel:
                 reply.ended = True
                 self._changed.notify_all()
 
-    async def _tell_failure(self, error: BaseException, request: ModelRequest, reply: Reply) -> None:
+    async def _tell_failure(self, error: BaseException, request: ModelRequest, reply: HttpReply) -> None:
         """Tell the agent, and later the test, of a function in the script that failed."""
         self._failures.append(error)
         if reply.status is None:
@@ -259,7 +261,7 @@ async def _client_left(reader: asyncio.StreamReader) -> None:
         return
 
 
-async def _answer(turn: Turn, request: ModelRequest, wire: Wire, reply: Reply) -> None:
+async def _answer(turn: Turn, request: ModelRequest, wire: Wire, reply: HttpReply) -> None:
     await asyncio.sleep(turn.delay)
     answer = make_answer(turn, request)
     fault = answer.fault
@@ -275,7 +277,9 @@ async def _answer(turn: Turn, request: ModelRequest, wire: Wire, reply: Reply) -
         await reply.send(200, wire.reply(answer, request), cut=isinstance(fault, Cut))
 
 
-async def _fail_at_once(fault: Error | Cut | Hang, request: ModelRequest, wire: Wire, reply: Reply) -> None:
+async def _fail_at_once(
+    fault: Error | Cut | Hang, request: ModelRequest, wire: Wire, reply: HttpReply
+) -> None:
     if isinstance(fault, Hang):
         await _hang()
     elif isinstance(fault, Error):
@@ -288,7 +292,9 @@ async def _fail_at_once(fault: Error | Cut | Hang, request: ModelRequest, wire: 
             await reply.send(fault.status, word_error(request.api, fault), error_headers(fault))
 
 
-async def _stream(turn: Turn, answer: Answer, request: ModelRequest, wire: Wire, reply: Reply) -> None:
+async def _stream(
+    turn: Turn, answer: ModelAnswer, request: ModelRequest, wire: Wire, reply: HttpReply
+) -> None:
     events = list(wire.events(answer, request))
     if answer.fault is not None:
         last = max((number for number, event in enumerate(events) if event.is_text), default=0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from segue.testing.model.request import ModelRequest, Tool
+from segue.testing.model.request import ModelRequest, OfferedTool
 from segue.testing.model.script import Arguments, Call, Edit, Read, Shell, Text, Write
 
 _NAMES = {
@@ -40,14 +40,14 @@ class NoTool(LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ScriptedToolCall:
     """A call of a tool that the agent offers."""
 
-    tool: Tool
+    tool: OfferedTool
     arguments: Mapping[str, Any] | str
 
 
-def call_tool(step: Write | Edit | Read | Shell | Call, request: ModelRequest) -> ToolCall:
+def call_tool(step: Write | Edit | Read | Shell | Call, request: ModelRequest) -> ScriptedToolCall:
     """The call that does a step."""
     if isinstance(step, Call):
         return _named_call(step, request)
@@ -64,14 +64,14 @@ def make_text(text: Text, request: ModelRequest) -> str:
     return made.replace("{cwd}", request.cwd) if request.cwd else made
 
 
-def _named_call(step: Call, request: ModelRequest) -> ToolCall:
+def _named_call(step: Call, request: ModelRequest) -> ScriptedToolCall:
     found = [tool for tool in request.tools if step.tool in (tool.name, tool.full_name)] or [
         tool for tool in request.tools if tool.full_name.lower().endswith(step.tool.lower())
     ]
     if not found:
         offered = ", ".join(tool.full_name for tool in request.tools) or "none"
         raise NoTool(f"The agent offers no tool named {step.tool!r}; it offers: {offered}.")
-    return ToolCall(
+    return ScriptedToolCall(
         min(found, key=lambda tool: len(tool.full_name)), _make_arguments(step.arguments, request)
     )
 
@@ -86,7 +86,7 @@ def _make_arguments(arguments: Arguments, request: ModelRequest) -> Mapping[str,
     }
 
 
-def _ways(step: Write | Edit | Read | Shell, request: ModelRequest) -> Iterator[ToolCall | None]:
+def _ways(step: Write | Edit | Read | Shell, request: ModelRequest) -> Iterator[ScriptedToolCall | None]:
     """The ways to do a step, best first."""
     if isinstance(step, Shell):
         yield _shell(make_text(step.command, request), request)
@@ -117,7 +117,7 @@ def _texts(step: Write | Edit | Read, request: ModelRequest) -> dict[str, str]:
             return {}
 
 
-def _find(names: tuple[str, ...], request: ModelRequest) -> Iterator[Tool]:
+def _find(names: tuple[str, ...], request: ModelRequest) -> Iterator[OfferedTool]:
     """The tools of these names; a prefix that ends in `__` or `.` does not matter."""
     for name in names:
         for tool in request.tools:
@@ -127,14 +127,14 @@ def _find(names: tuple[str, ...], request: ModelRequest) -> Iterator[Tool]:
 
 def _fitting(
     kind: type[Write | Edit | Read | Shell], wanted: Mapping[str, Any], request: ModelRequest
-) -> ToolCall | None:
+) -> ScriptedToolCall | None:
     for tool in _find(_NAMES[kind], request):
         if (arguments := _fill(tool, wanted)) is not None:
-            return ToolCall(tool, arguments)
+            return ScriptedToolCall(tool, arguments)
     return None
 
 
-def _fill(tool: Tool, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+def _fill(tool: OfferedTool, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     """The wanted values under the names that the tool has for them; None when one has no place."""
     names = {name.replace("_", "").lower(): name for name in tool.properties}
     filled: dict[str, Any] = {}
@@ -147,15 +147,15 @@ def _fill(tool: Tool, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     return _complete(tool, filled)
 
 
-def _fill_edits(tool: Tool, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+def _fill_edits(tool: OfferedTool, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
     """For tools that take a list of edits."""
     items = (tool.properties.get("edits") or {}).get("items")
     outer = _fill(tool, {"path": wanted["path"]})
-    inner = items and _fill(Tool(tool.name, items), {"old": wanted["old"], "new": wanted["new"]})
+    inner = items and _fill(OfferedTool(tool.name, items), {"old": wanted["old"], "new": wanted["new"]})
     return None if outer is None or not inner else {**outer, "edits": [inner]}
 
 
-def _complete(tool: Tool, filled: dict[str, Any]) -> dict[str, Any]:
+def _complete(tool: OfferedTool, filled: dict[str, Any]) -> dict[str, Any]:
     """Something harmless for what the tool also insists on."""
     for name in tool.schema.get("required") or ():
         if name not in filled:
@@ -167,27 +167,31 @@ def _complete(tool: Tool, filled: dict[str, Any]) -> dict[str, Any]:
     return filled
 
 
-def _editor(step: Write | Edit | Read, wanted: Mapping[str, str], request: ModelRequest) -> ToolCall | None:
+def _editor(
+    step: Write | Edit | Read, wanted: Mapping[str, str], request: ModelRequest
+) -> ScriptedToolCall | None:
     """For agents with one editor tool that takes a command."""
     command = {Write: "write", Edit: "str_replace", Read: "view"}[type(step)]
     names = {"path": "path", "content": "file_text", "old": "old_str", "new": "new_str"}
     for tool in _find(("text_editor", "str_replace_editor"), request):
         choices = (tool.properties.get("command") or {}).get("enum") or [command]
         chosen = command if command in choices else "create"
-        return ToolCall(tool, {"command": chosen, **{names[key]: value for key, value in wanted.items()}})
+        return ScriptedToolCall(
+            tool, {"command": chosen, **{names[key]: value for key, value in wanted.items()}}
+        )
     return None
 
 
-def _patch(wanted: Mapping[str, str], request: ModelRequest) -> ToolCall | None:
+def _patch(wanted: Mapping[str, str], request: ModelRequest) -> ScriptedToolCall | None:
     """For agents with a tool for patches: a new file is one; an edit within a line is none."""
     for tool in _find(("apply_patch",), request):
         lines = "".join(f"+{line}\n" for line in wanted["content"].splitlines())
         text = f"*** Begin Patch\n*** Add File: {wanted['path']}\n{lines}*** End Patch\n"
-        return ToolCall(tool, text if tool.freeform else {next(iter(tool.properties), "input"): text})
+        return ScriptedToolCall(tool, text if tool.freeform else {next(iter(tool.properties), "input"): text})
     return None
 
 
-def _shell(command: str, request: ModelRequest) -> ToolCall | None:
+def _shell(command: str, request: ModelRequest) -> ScriptedToolCall | None:
     return _fitting(Shell, {"command": command}, request)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from segue.adapters.backends import supervised
 from segue.adapters.backends.acp.options import AcpOptions, read_options
 from segue.adapters.backends.acp.state import SessionState, read_reply, read_state
-from segue.application.backends import (
+from segue.application.ports.backend import (
     AgentBackend,
     Capabilities,
     Message,
@@ -41,10 +41,10 @@ class AcpBackend(AgentBackend):
     )
     # No whole log: the protocol lets an agent choose which calls it tells, and by what kind and name.
 
-    def __init__(self, *, sessions_dir: Path, patience: float = 5.0) -> None:
+    def __init__(self, *, sessions_dir: Path, timeout: float = 5.0) -> None:
         super().__init__(sessions_dir=sessions_dir)
         self._root = sessions_dir / "acp"
-        self._patience = patience
+        self._timeout = timeout
         """Seconds that an agent has between being asked to stop and being killed."""
         self._live: dict[str, LiveSession] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -85,22 +85,22 @@ class AcpBackend(AgentBackend):
         """Cancel the turn; then end the process with everything it started."""
         live = self._live.pop(session, None)
         if live is not None:
-            await live.cancel(self._patience)
-            await live.end(self._patience)
+            await live.cancel(self._timeout)
+            await live.end(self._timeout)
         else:
             await self._end_leftover(session)
 
     async def interrupt(self, session: str) -> None:
         """Cancel the turn, and keep the process: not every agent can load a session again."""
         live = self._live.get(session)
-        if live is None or not await live.cancel(self._patience):
+        if live is None or not await live.cancel(self._timeout):
             await self.abort(session)
 
     async def close(self, session: str) -> None:
         """End the process and forget the session."""
         live = self._live.pop(session, None)
         if live is not None:
-            await live.end(self._patience)
+            await live.end(self._timeout)
         else:
             await self._end_leftover(session)
         self._locks.pop(session, None)
@@ -131,13 +131,13 @@ class AcpBackend(AgentBackend):
     async def shutdown(self) -> None:
         """End every process: none of them can live on without this one."""
         sessions = [self._live.pop(name) for name in tuple(self._live)]
-        await asyncio.gather(*(live.end(self._patience) for live in sessions))
+        await asyncio.gather(*(live.end(self._timeout) for live in sessions))
 
     async def probe(self, options: Mapping[str, Any]) -> Probe:
         """Start the agent and say hello."""
         from segue.adapters.backends.acp.probing import probe
 
-        return await probe(read_options(options, "probe"), self._patience)
+        return await probe(read_options(options, "probe"), self._timeout)
 
     async def _session(self, request: SessionRequest, session: str) -> LiveSession:
         """The live session, started if there is none."""
@@ -146,7 +146,7 @@ class AcpBackend(AgentBackend):
             if live is not None and live.works:
                 return live
             if live is not None:
-                await live.end(self._patience)
+                await live.end(self._timeout)
             await self._end_leftover(session)
             self._live[session] = await self._started(request, session)
             return self._live[session]
@@ -165,14 +165,14 @@ class AcpBackend(AgentBackend):
             await live.start()
         except (BackendError, asyncio.CancelledError):
             with suppress(asyncio.CancelledError):
-                await asyncio.shield(live.end(self._patience))
+                await asyncio.shield(live.end(self._timeout))
             raise
         return live
 
     async def _end_leftover(self, session: str) -> None:
         """End what an earlier Segue left of a session."""
         state = read_state(self._root / session) or SessionState()
-        await supervised.end_session(self._root / session, self._patience, state.leaders())
+        await supervised.end_session(self._root / session, self._timeout, state.leaders())
 
 
 def _load_session_class() -> type[LiveSession]:

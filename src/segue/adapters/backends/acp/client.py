@@ -11,17 +11,22 @@ from uuid import uuid4
 from segue.adapters.backends.acp import files
 from segue.adapters.backends.acp.options import AcpOptions
 from segue.adapters.backends.acp.terminals import Terminals, as_arguments
-from segue.adapters.backends.acp.tool_calls import ToolCall
-from segue.adapters.backends.acp.turn import Turn
+from segue.adapters.backends.acp.tool_calls import AcpToolCall
+from segue.adapters.backends.acp.turn import AcpTurn
 from segue.adapters.backends.acp.usage import SessionUsage
 from segue.adapters.backends.acp.wire import RequestError
-from segue.application.backends import PermissionAsked, PermissionSettled, SessionRequest, UsageReported
+from segue.application.ports.backend import (
+    PermissionAsked,
+    PermissionSettled,
+    SessionRequest,
+    UsageReported,
+)
 from segue.domain.permissions import Access, Ruling, Tool, decide
 
 _KINDS = {True: ("allow_once", "allow_always"), False: ("reject_once", "reject_always")}
 
 
-class Client:
+class AcpClient:
     """Handles what comes from one agent. Only one turn is under way at a time."""
 
     def __init__(
@@ -35,7 +40,7 @@ class Client:
         self._options = options
         self.servers = (request.tools.name,) if request.tools else ()
         self.usage = usage
-        self.turn: Turn | None = None
+        self.turn: AcpTurn | None = None
         self.terminals = Terminals(workspace=request.working_dir, environment=environment)
         self._asked: dict[str, asyncio.Future[bool]] = {}
         self._requests = {
@@ -98,7 +103,7 @@ class Client:
     async def _permission(self, params: Mapping[str, Any]) -> Any:
         told = params.get("toolCall")
         told = told if isinstance(told, Mapping) else {}
-        call = (self.turn.call(told) if self.turn else ToolCall("")).ask(told)
+        call = (self.turn.call(told) if self.turn else AcpToolCall("")).ask(told)
         try:
             allowed = await self._allowed(call.access(self.servers), call.title)
         except asyncio.CancelledError:

@@ -13,12 +13,12 @@ from segue.adapters.backends import supervised
 from segue.adapters.backends.acp import errors
 from segue.adapters.backends.acp.options import AcpOptions, environment_of, find_program
 from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, RequestError
-from segue.application.backends import Probe
+from segue.application.ports.backend import Probe
 from segue.domain.environment import cloud_hint
 from segue.domain.errors import BackendUnavailable
 
 
-async def probe(options: AcpOptions, patience: float) -> Probe:
+async def probe(options: AcpOptions, timeout: float) -> Probe:
     """Start the agent in an empty folder, say hello, end it."""
     with tempfile.TemporaryDirectory(prefix="segue-probe-", ignore_cleanup_errors=True) as folder:
         environment = environment_of(options, None, folder)
@@ -26,11 +26,11 @@ async def probe(options: AcpOptions, patience: float) -> Probe:
             program = find_program(options, environment.get("PATH"), folder)
         except BackendUnavailable as error:
             return Probe(program=None, version=None, works=False, said=str(error))
-        return await _hello(program, options, Path(folder), environment, patience)
+        return await _hello(program, options, Path(folder), environment, timeout)
 
 
 async def _hello(
-    program: str, options: AcpOptions, folder: Path, environment: dict[str, str], patience: float
+    program: str, options: AcpOptions, folder: Path, environment: dict[str, str], timeout: float
 ) -> Probe:
     stderr = folder / "stderr"
     process: AgentProcess | None = None
@@ -56,20 +56,20 @@ async def _hello(
         said = f"{options.label} could not be started: {error.strerror or error}"
         if process is not None:
             said = f"{options.label} ended at once: " + errors.from_exit(
-                await process.exit_code(patience), stderr
+                await process.exit_code(timeout), stderr
             )
     except RequestError as error:
         said = f"{options.label} answers with an error: {errors.short(str(error))}"
     finally:
         if process is not None:
             with suppress(asyncio.CancelledError):
-                await asyncio.shield(_end(process, folder, patience))
+                await asyncio.shield(_end(process, folder, timeout))
     return Probe(program=program, version=None, works=False, said=said)
 
 
-async def _end(process: AgentProcess, folder: Path, patience: float) -> None:
-    await supervised.end_session(folder, patience, (process.pid,))
-    await process.exit_code(patience)
+async def _end(process: AgentProcess, folder: Path, timeout: float) -> None:
+    await supervised.end_session(folder, timeout, (process.pid,))
+    await process.exit_code(timeout)
     await process.close()
 
 

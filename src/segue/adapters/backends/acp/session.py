@@ -11,19 +11,19 @@ from typing import Any, TypeVar
 
 from segue.adapters.backends import supervised
 from segue.adapters.backends.acp import errors
-from segue.adapters.backends.acp.client import Client
+from segue.adapters.backends.acp.client import AcpClient
 from segue.adapters.backends.acp.models import choose_model
 from segue.adapters.backends.acp.options import AcpOptions, environment_of, find_program
 from segue.adapters.backends.acp.state import SessionState, read_state, write_reply, write_state
-from segue.adapters.backends.acp.turn import Turn
+from segue.adapters.backends.acp.turn import AcpTurn
 from segue.adapters.backends.acp.usage import SessionUsage
 from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, RequestError
-from segue.application.backends import Message, Reply, SessionEvent, SessionRequest, UsageReported
+from segue.application.ports.backend import Message, Reply, SessionEvent, SessionRequest, UsageReported
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
 from segue.domain.usage import Usage
 
 T = TypeVar("T")
-_EXIT_PATIENCE = 2.0
+_EXIT_SECONDS = 2.0
 """Seconds to learn how a process ended that has closed its output."""
 
 
@@ -40,8 +40,8 @@ class LiveSession:
         self._folder = folder
         self._environment = environment_of(options, request.model, request.working_dir)
         self._state = read_state(folder) or SessionState()
-        self._client = Client(request, options, self._environment, SessionUsage(self._state.usage))
-        self._turns: dict[str, Turn] = {}
+        self._client = AcpClient(request, options, self._environment, SessionUsage(self._state.usage))
+        self._turns: dict[str, AcpTurn] = {}
         self._work: dict[str, asyncio.Task[Reply]] = {}
         self._can_load = False
         self._process: AgentProcess | None = None
@@ -80,7 +80,7 @@ class LiveSession:
             raise BackendUnavailable("its session still works on an earlier message")
         self._cancelled = False
         self._save(replace(self._state, sent=(*self._state.sent, message.id)))
-        turn = Turn(servers=self._client.servers, noise=self._options.known.noise)
+        turn = AcpTurn(servers=self._client.servers, noise=self._options.known.noise)
         self._turns[message.id] = self._client.turn = turn
         task = self._work[message.id] = asyncio.create_task(self._converse(turn, message))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
@@ -100,7 +100,7 @@ class LiveSession:
         """What a person decided."""
         self._client.answer(permission_id, allow=allow)
 
-    async def cancel(self, patience: float) -> bool:
+    async def cancel(self, timeout: float) -> bool:
         """Ask the agent to stop its turn, and wait a little for it; false if it did not."""
         running = [task for task in self._work.values() if not task.done()]
         if not running or not self.works:
@@ -109,19 +109,19 @@ class LiveSession:
         self._client.cancel_questions()
         with suppress(ConnectionError):
             await self._connection.send_notification("session/cancel", {"sessionId": self._state.acp_session})
-        _, late = await asyncio.wait(running, timeout=patience)
+        _, late = await asyncio.wait(running, timeout=timeout)
         return not late and self.works
 
-    async def end(self, patience: float) -> None:
+    async def end(self, timeout: float) -> None:
         """End the process with everything it started; turns that are under way fail."""
         self._ending = True
         await self._client.terminals.release_all()
-        await supervised.end_session(self._folder, patience, self._state.leaders())
+        await supervised.end_session(self._folder, timeout, self._state.leaders())
         if self._process is not None:
-            await self._process.exit_code(patience)
+            await self._process.exit_code(timeout)
             await self._process.close()
         if self._work:
-            await asyncio.wait(self._work.values(), timeout=patience)
+            await asyncio.wait(self._work.values(), timeout=timeout)
 
     @property
     def _connection(self) -> Any:
@@ -225,7 +225,7 @@ class LiveSession:
             raise _EndedEarly(f"the agent {self._options.label} did not start: {how}") from None
         return found if isinstance(found, Mapping) else {}
 
-    async def _converse(self, turn: Turn, message: Message) -> Reply:
+    async def _converse(self, turn: AcpTurn, message: Message) -> Reply:
         """The whole turn, from the message to its reply."""
         params = {"sessionId": self._state.acp_session, "prompt": [{"type": "text", "text": message.text}]}
         try:
@@ -241,7 +241,7 @@ class LiveSession:
             self._client.turn = None
             turn.end()
 
-    async def _accept(self, turn: Turn, message_id: str, found: Mapping[str, Any]) -> Reply:
+    async def _accept(self, turn: AcpTurn, message_id: str, found: Mapping[str, Any]) -> Reply:
         self._client.usage.take_response(found.get("usage"))
         if self._client.usage.reported:
             turn.tell(UsageReported(usage=self._client.usage.total))
@@ -251,7 +251,7 @@ class LiveSession:
         await asyncio.to_thread(write_reply, self._folder, message_id, text)
         return Reply(text=text)
 
-    def _failure(self, turn: Turn, reason: str, text: str) -> AgentFailed | None:
+    def _failure(self, turn: AcpTurn, reason: str, text: str) -> AgentFailed | None:
         """Why a turn gave no reply; none if it did."""
         if self._cancelled:
             return errors.from_stop("cancelled")  # whatever the agent says: goose says end_turn
@@ -266,7 +266,7 @@ class LiveSession:
         return AgentFailed(f"{await self._how_it_ended()}, before it could reply")
 
     async def _how_it_ended(self) -> str:
-        code = await self._process.exit_code(_EXIT_PATIENCE) if self._process else None
+        code = await self._process.exit_code(_EXIT_SECONDS) if self._process else None
         return errors.from_exit(code, self._folder / "stderr")
 
     def _keep_usage(self) -> None:

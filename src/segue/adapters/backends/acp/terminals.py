@@ -12,7 +12,7 @@ from typing import Any
 from segue.adapters.backends.acp.files import inside
 
 _OUTPUT_LIMIT = 1_000_000
-_PATIENCE = 2.0
+_TIMEOUT_SECONDS = 2.0
 
 
 class Terminal:
@@ -48,7 +48,7 @@ class Terminal:
     async def ended(self) -> dict[str, Any]:
         """Wait for its end, and for the rest of its output as long as that does not hang on."""
         await self._process.wait()
-        await asyncio.wait([self._reading], timeout=_PATIENCE)
+        await asyncio.wait([self._reading], timeout=_TIMEOUT_SECONDS)
         return self.status()
 
     async def kill(self) -> None:

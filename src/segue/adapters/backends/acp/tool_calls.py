@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from segue.application.backends import ToolState, ToolUsed
+from segue.application.ports.backend import ToolState, ToolUsed
 from segue.domain.permissions import Access, Tool
 
 _KINDS = {
@@ -50,7 +50,7 @@ _EXIT_KEYS = ("exit_code", "exitCode", "exit")
 _OUTPUT_LIMIT = 2000
 
 
-class ToolCall:
+class AcpToolCall:
     """One call: what is known of it so far."""
 
     def __init__(self, call_id: str) -> None:
@@ -65,9 +65,9 @@ class ToolCall:
         self._known |= _filled(update)
         self._first_title = self._first_title or str(update.get("title") or "")
 
-    def ask(self, told: Mapping[str, Any]) -> ToolCall:
+    def ask(self, told: Mapping[str, Any]) -> AcpToolCall:
         """The call as a question about it tells it; the call itself only learns what it did not know."""
-        question = ToolCall(self.id)
+        question = AcpToolCall(self.id)
         question._known, question._first_title = dict(self._known), self._first_title
         question.add(told)
         self._known = _filled(told) | self._known

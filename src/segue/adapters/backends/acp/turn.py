@@ -7,11 +7,11 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from segue.adapters.backends.acp.tool_calls import ToolCall
-from segue.application.backends import Said, SessionEvent, ToolState
+from segue.adapters.backends.acp.tool_calls import AcpToolCall
+from segue.application.ports.backend import Said, SessionEvent, ToolState
 
 
-class Turn:
+class AcpTurn:
     """What came for one message. Whoever listens gets all of it, from the beginning."""
 
     def __init__(self, *, servers: Sequence[str], noise: str) -> None:
@@ -20,7 +20,7 @@ class Turn:
         self._events: list[SessionEvent] = []
         self._news = asyncio.Event()
         self._ended = False
-        self._calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, AcpToolCall] = {}
         self._all: list[str] = []
         self._since_tool: list[str] = []
         self.refused = ""
@@ -68,11 +68,11 @@ class Turn:
         self._since_tool.append(text)
         self.tell(Said(text=text))
 
-    def call(self, update: Mapping[str, Any]) -> ToolCall:
+    def call(self, update: Mapping[str, Any]) -> AcpToolCall:
         """The call that something is told of. Its end may come after the agent's last words."""
         call_id = str(update.get("toolCallId"))
         if call_id not in self._calls:
-            self._calls[call_id] = ToolCall(call_id)
+            self._calls[call_id] = AcpToolCall(call_id)
             self._since_tool.clear()
         return self._calls[call_id]
 

@@ -100,10 +100,10 @@ class AgentProcess:
         """True as long as it has not closed its output."""
         return not self._pipes.ended and self._process.returncode is None
 
-    async def exit_code(self, patience: float) -> int | None:
+    async def exit_code(self, timeout: float) -> int | None:
         """Its exit code, if it ends within this time; negative if a signal ended it."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), patience)
+            await asyncio.wait_for(self._process.wait(), timeout)
         return self._process.returncode
 
     async def close(self) -> None:

@@ -19,9 +19,9 @@ from segue.adapters.backends.opencode.options import (
     place_of,
 )
 from segue.adapters.backends.opencode.records import Records, SessionRecord
-from segue.adapters.backends.opencode.sessions import Link, Session, new_id, sent_as, suffix_of
-from segue.adapters.backends.opencode.turns import Turn
-from segue.application.backends import (
+from segue.adapters.backends.opencode.sessions import Link, OpenCodeSession, new_id, sent_as, suffix_of
+from segue.adapters.backends.opencode.turns import OpenCodeTurn
+from segue.application.ports.backend import (
     AgentBackend,
     Capabilities,
     Message,
@@ -61,7 +61,7 @@ class OpenCodeBackend(AgentBackend):
         self._root = (sessions_dir / "opencode").absolute()
         self._records = Records(self._root / "sessions")
         self._links = Links(self._root / "servers")
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, OpenCodeTurn] = {}
         self._beginning = asyncio.Semaphore(_AT_ONCE)
 
     async def open(self, request: SessionRequest) -> str:
@@ -69,7 +69,7 @@ class OpenCodeBackend(AgentBackend):
         _check_directory(request)
         options = options_of(request)
         record = self._records.read(request.key) or self._records.write(_new_record(request, options))
-        session = Session(await self._links.get(record.place, record.server), record)
+        session = OpenCodeSession(await self._links.get(record.place, record.server), record)
         try:
             if record.id is None:
                 async with self._beginning:
@@ -203,13 +203,13 @@ class OpenCodeBackend(AgentBackend):
                 there = await self._running(record.key)
                 if there is not None and there.id in await there.statuses():
                     busy.add(record.server)
-        await self._let_go(busy)
+        await self._release(busy)
 
     async def shutdown(self) -> None:
         """Let go of the servers; one without sessions is stopped, unless another process uses it."""
-        await self._let_go(self._records.servers())
+        await self._release(self._records.servers())
 
-    async def _let_go(self, needed: Collection[str]) -> None:
+    async def _release(self, needed: Collection[str]) -> None:
         for turn in self._turns.values():
             await turn.stop()
         self._turns.clear()
@@ -234,7 +234,7 @@ class OpenCodeBackend(AgentBackend):
             return Probe(program=program, version=None, works=False, said=said)
         return Probe(program=program, version=version, works=True, said=f"OpenCode {version} answers")
 
-    async def _turn(self, session: str, message_id: str) -> Turn:
+    async def _turn(self, session: str, message_id: str) -> OpenCodeTurn:
         """The turn that watches a message; after a restart of Segue, a new one."""
         there = await self._session(session)
         turn = self._turns.get(session)
@@ -245,7 +245,7 @@ class OpenCodeBackend(AgentBackend):
             raise SessionLost("the OpenCode server does not have the message")
         return await self._join(there, known)
 
-    async def _join(self, there: Session, message: str) -> Turn:
+    async def _join(self, there: OpenCodeSession, message: str) -> OpenCodeTurn:
         """The turn of a message that was sent before."""
         turn = self._turns.get(there.record.key)
         if turn is None or turn.message != message:
@@ -253,7 +253,7 @@ class OpenCodeBackend(AgentBackend):
             turn.begin(joined=True)
         return turn
 
-    async def _watch(self, there: Session, message: str) -> Turn:
+    async def _watch(self, there: OpenCodeSession, message: str) -> OpenCodeTurn:
         """A new turn for a message, in place of an older one."""
         record = there.record
         if (older := self._turns.pop(record.key, None)) is not None:
@@ -262,23 +262,23 @@ class OpenCodeBackend(AgentBackend):
         async def recover(link: Link) -> Link | None:
             return await self._links.recover(record.place, record.server, link)
 
-        turn = self._turns[record.key] = Turn(there, message, recover)
+        turn = self._turns[record.key] = OpenCodeTurn(there, message, recover)
         return turn
 
-    async def _session(self, key: str) -> Session:
+    async def _session(self, key: str) -> OpenCodeSession:
         """A session that must be there; its server is started if it is ours."""
         record = self._records.read(key)
         if record is None or record.id is None:
             raise SessionLost("the file of its session is gone")
-        return Session(await self._links.get(record.place, record.server), record)
+        return OpenCodeSession(await self._links.get(record.place, record.server), record)
 
-    async def _running(self, key: str) -> Session | None:
+    async def _running(self, key: str) -> OpenCodeSession | None:
         """A session whose server runs; nothing is started for one that is to end."""
         record = self._records.read(key)
         if record is None:
             return None
         link = await self._links.running(record.place, record.server)
-        return Session(link, record) if link is not None and record.id is not None else None
+        return OpenCodeSession(link, record) if link is not None and record.id is not None else None
 
 
 def _check_directory(request: SessionRequest) -> None:

@@ -17,7 +17,7 @@ _SILENCE_SECONDS = 35.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Address:
+class OpenCodeAddress:
     """Where a server is, and which life of it this is."""
 
     url: str
@@ -26,10 +26,10 @@ class Address:
     mark: str = ""
 
 
-class Client:
+class OpenCodeClient:
     """One server, spoken to over HTTP. Every failure is a `BackendError`."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: OpenCodeAddress) -> None:
         self.address = address
         self._http = httpx.AsyncClient(
             base_url=address.url,

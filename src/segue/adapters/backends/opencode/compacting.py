@@ -8,14 +8,14 @@ from contextlib import suppress
 from typing import Any
 
 from segue.adapters.backends.opencode.errors import NotThere, from_message, gave_up, one_line
-from segue.adapters.backends.opencode.sessions import Session
+from segue.adapters.backends.opencode.sessions import OpenCodeSession
 from segue.domain.errors import AgentFailed, BackendError
 
 _LOOK_SECONDS = 0.5
 _Messages = Sequence[Mapping[str, Any]]
 
 
-async def compact(session: Session, model: Mapping[str, str] | None) -> None:
+async def compact(session: OpenCodeSession, model: Mapping[str, str] | None) -> None:
     """Have it summed up, and return when it is; what a failure leaves behind is removed."""
     before = await session.messages()
     await clear(session, before)
@@ -35,7 +35,7 @@ async def compact(session: Session, model: Mapping[str, str] | None) -> None:
         await asyncio.gather(asking, return_exceptions=True)
 
 
-async def clear(session: Session, messages: _Messages) -> None:
+async def clear(session: OpenCodeSession, messages: _Messages) -> None:
     """Remove a compaction that came to nothing: OpenCode would begin it again before it heard us."""
     done = {m["info"].get("parentID") for m in messages if _is_summary(m) and _is_good(m)}
     asked = {m["info"]["id"] for m in messages if _is_request(m)} - done
@@ -47,7 +47,7 @@ async def clear(session: Session, messages: _Messages) -> None:
                 await session.remove(str(message["info"]["id"]))
 
 
-async def _check_retries(session: Session) -> None:
+async def _check_retries(session: OpenCodeSession) -> None:
     """OpenCode asks a failing model again by itself; give up when the profile says so."""
     status = (await session.statuses()).get(session.id) or {}
     allowed = session.record.max_retries

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from segue.adapters.backends.opencode.kinds import tool_used
-from segue.application.backends import Said, SessionEvent, ToolState, ToolUsed, UsageReported
+from segue.application.ports.backend import Said, SessionEvent, ToolState, ToolUsed, UsageReported
 from segue.domain.usage import Usage
 
 Message = Mapping[str, Any]

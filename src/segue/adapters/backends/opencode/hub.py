@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from segue.domain.errors import BackendError
 
 if TYPE_CHECKING:
-    from segue.adapters.backends.opencode.client import Client
+    from segue.adapters.backends.opencode.client import OpenCodeClient
 
 Event = Mapping[str, Any]
 _FIRST_PAUSE = 0.2
@@ -21,7 +21,7 @@ _CONNECT_SECONDS = 20.0
 class Hub:
     """Reads the stream while anybody listens. A break is told as none: look for yourself what was missed."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: OpenCodeClient) -> None:
         self._client = client
         self._queues: dict[str, asyncio.Queue[Event | None]] = {}
         self._parents: dict[str, str] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from segue.application.backends import ToolState, ToolUsed
+from segue.application.ports.backend import ToolState, ToolUsed
 from segue.domain.permissions import Tool
 
 KINDS: Mapping[Tool, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from segue.adapters.backends.opencode.options import External, Place, ServerSpec
 from segue.adapters.backends.opencode.sessions import Link
 
 if TYPE_CHECKING:
-    from segue.adapters.backends.opencode.client import Address
+    from segue.adapters.backends.opencode.client import OpenCodeAddress
     from segue.adapters.backends.opencode.server import LocalServer
 
 
@@ -62,22 +62,22 @@ class Links:
         return set(self._servers)
 
     async def _find(self, place: Place, name: str, *, start: bool) -> Link | None:
-        from segue.adapters.backends.opencode.client import Address
+        from segue.adapters.backends.opencode.client import OpenCodeAddress
 
         if isinstance(place, External):
-            address = Address(url=place.url, username=place.username, password=place.password)
+            address = OpenCodeAddress(url=place.url, username=place.username, password=place.password)
             return await self._linked(name, address)
         found = await self._server(place, name).address(start=start)
         return await self._linked(name, found) if found is not None else None
 
-    async def _linked(self, name: str, address: Address) -> Link:
-        from segue.adapters.backends.opencode.client import Client
+    async def _linked(self, name: str, address: OpenCodeAddress) -> Link:
+        from segue.adapters.backends.opencode.client import OpenCodeClient
         from segue.adapters.backends.opencode.hub import Hub
 
         old = self._links.get(name)
         if old is not None and old.client.address == address:
             return old
-        client = Client(address)
+        client = OpenCodeClient(address)
         link = self._links[name] = Link(client, Hub(client))
         if old is not None:
             self._old.append(old)  # turns may still hold it, until they look

@@ -10,8 +10,8 @@ from typing import Any
 from segue.adapters.backends.opencode.errors import NotThere, one_line
 from segue.adapters.backends.opencode.options import OpenCodeOptions
 from segue.adapters.backends.opencode.permissions import session_rules
-from segue.adapters.backends.opencode.sessions import Session
-from segue.application.backends import SessionRequest, ToolServer
+from segue.adapters.backends.opencode.sessions import OpenCodeSession
+from segue.application.ports.backend import SessionRequest, ToolServer
 from segue.domain.errors import BackendUnavailable, describe_known
 
 KEY = "segue_key"
@@ -27,7 +27,7 @@ def tool_server_name(request: SessionRequest) -> str | None:
     return f"{request.tools.name}_s{_digest(request.key)}" if request.tools else None
 
 
-async def open_session(session: Session, request: SessionRequest, options: OpenCodeOptions) -> str:
+async def open_session(session: OpenCodeSession, request: SessionRequest, options: OpenCodeOptions) -> str:
     """OpenCode's id of the session: of the one that is there, or of a new one."""
     found = await _find(session)
     if found is not None:
@@ -43,7 +43,7 @@ async def open_session(session: Session, request: SessionRequest, options: OpenC
     return str(created["id"])
 
 
-async def rules_of(session: Session, agent: Mapping[str, Any] | None) -> list[Mapping[str, str]]:
+async def rules_of(session: OpenCodeSession, agent: Mapping[str, Any] | None) -> list[Mapping[str, str]]:
     """The session's rules in OpenCode's words."""
     servers = await session.get("/mcp", seconds=_SECONDS)
     others = [_safe(name) for name in servers if name != session.record.tools]
@@ -55,7 +55,7 @@ async def rules_of(session: Session, agent: Mapping[str, Any] | None) -> list[Ma
     )
 
 
-async def connect_tools(session: Session, tools: ToolServer | None) -> None:
+async def connect_tools(session: OpenCodeSession, tools: ToolServer | None) -> None:
     """Have the session's tool server run."""
     name = session.record.tools
     if tools is None or name is None:
@@ -76,7 +76,7 @@ async def connect_tools(session: Session, tools: ToolServer | None) -> None:
         raise BackendUnavailable(f'OpenCode could not start the tool server "{tools.name}": {why}')
 
 
-async def disconnect_tools(session: Session) -> None:
+async def disconnect_tools(session: OpenCodeSession) -> None:
     """Let the session's tool server end."""
     if session.record.tools is not None:
         try:
@@ -85,7 +85,7 @@ async def disconnect_tools(session: Session) -> None:
             return
 
 
-async def check_model(session: Session, model: str | None) -> None:
+async def check_model(session: OpenCodeSession, model: str | None) -> None:
     """A wrong model is told now, and not after the message was sent."""
     if model is None:
         return
@@ -106,7 +106,7 @@ def model_of(model: str) -> dict[str, str]:
     return {"providerID": provider, "modelID": name}
 
 
-async def _agent(session: Session, name: str | None) -> Mapping[str, Any] | None:
+async def _agent(session: OpenCodeSession, name: str | None) -> Mapping[str, Any] | None:
     agents: Sequence[Mapping[str, Any]] = await session.get("/agent", seconds=_SECONDS)
     found = next((agent for agent in agents if agent.get("name") == name), None)
     if name is not None and found is None:
@@ -115,7 +115,7 @@ async def _agent(session: Session, name: str | None) -> Mapping[str, Any] | None
     return found
 
 
-async def _find(session: Session) -> str | None:
+async def _find(session: OpenCodeSession) -> str | None:
     """The session that carries our key: a crash may have come before its id was written down."""
     for info in await session.get("/session", seconds=_SECONDS, roots="true", limit="10000"):
         if (info.get("metadata") or {}).get(KEY) == session.record.key:

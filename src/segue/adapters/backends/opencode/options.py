@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from segue.application.backends import SessionRequest
+from segue.application.ports.backend import SessionRequest
 from segue.domain.environment import PassEnv, agent_environment, is_passed
 from segue.domain.errors import BackendUnavailable
 

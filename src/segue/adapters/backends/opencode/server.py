@@ -17,7 +17,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from segue.adapters.backends import supervised
-from segue.adapters.backends.opencode.client import Address, Client
+from segue.adapters.backends.opencode.client import OpenCodeAddress, OpenCodeClient
 from segue.adapters.backends.opencode.errors import one_line
 from segue.adapters.backends.opencode.options import REMEDY, ServerSpec
 from segue.adapters.backends.private_files import write_private
@@ -51,9 +51,9 @@ class ServerState(BaseModel):
         return f"{self.pid}@{self.started:.2f}"
 
     @property
-    def address(self) -> Address:
+    def address(self) -> OpenCodeAddress:
         """How to speak to it."""
-        return Address(url=self.url, username="opencode", password=self.password, mark=self.mark)
+        return OpenCodeAddress(url=self.url, username="opencode", password=self.password, mark=self.mark)
 
     @property
     def lives(self) -> bool:
@@ -104,7 +104,7 @@ class ServerFolder:
                 if unused:
                     await self.stop()
 
-    async def stop(self, patience: float = 3.0) -> None:
+    async def stop(self, timeout: float = 3.0) -> None:
         """End the server and everything that it started."""
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
             family = await asyncio.to_thread(self._family)
@@ -113,7 +113,7 @@ class ServerFolder:
             for process in family:
                 with suppress(psutil.Error):
                     process.send_signal(number)
-            await _wait_until_gone(family, patience if number == signal.SIGTERM else _KILL_SECONDS)
+            await _wait_until_gone(family, timeout if number == signal.SIGTERM else _KILL_SECONDS)
         with suppress(OSError):
             (self.folder / "state.json").unlink()
 
@@ -140,7 +140,7 @@ class LocalServer:
         self._joined: int | None = None
         self._failures = 0
 
-    async def address(self, *, start: bool = True) -> Address | None:
+    async def address(self, *, start: bool = True) -> OpenCodeAddress | None:
         """Where it is: found, or started anew; none if it is not there and shall not be started."""
         async with self._mutex:
             if self._state is not None and self._state.lives:
@@ -157,7 +157,7 @@ class LocalServer:
                 self._join()
             return self._state.address
 
-    async def recover(self, known: Address) -> bool:
+    async def recover(self, known: OpenCodeAddress) -> bool:
         """Look after a server that did not answer; true if it must be taken for dead, and is stopped."""
         async with self._mutex:
             if self._state is None or self._state.mark != known.mark:
@@ -168,7 +168,7 @@ class LocalServer:
             async with self.files.locked():
                 current = self.files.state()
                 if current is None or current.mark == known.mark:
-                    await self.files.stop(patience=0.5)
+                    await self.files.stop(timeout=0.5)
             self._state = None
             return True
 
@@ -206,7 +206,7 @@ class LocalServer:
             ) from error
         finally:
             if state is None:
-                await self.files.stop(patience=0.5)
+                await self.files.stop(timeout=0.5)
         log.info("opencode_started", pid=state.pid, url=state.url)
         asyncio.get_running_loop().call_later(_HEALTHY_SECONDS, self._forgive, state.mark)
         return state
@@ -253,9 +253,9 @@ class LocalServer:
         return one_line(lines[-1]) if lines else "it said nothing"
 
 
-async def _answers(address: Address) -> bool:
+async def _answers(address: OpenCodeAddress) -> bool:
     """True if a server answers: asked again and again with little patience, and once with more."""
-    client = Client(address)
+    client = OpenCodeClient(address)
     try:
         for timeout in (1.0, 1.0, 1.0, 1.0, 5.0):
             if await client.healthy(timeout) is not None:

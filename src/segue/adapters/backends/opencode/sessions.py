@@ -15,7 +15,7 @@ from segue.adapters.backends.opencode.records import SessionRecord
 from segue.domain.usage import Usage
 
 if TYPE_CHECKING:
-    from segue.adapters.backends.opencode.client import Client
+    from segue.adapters.backends.opencode.client import OpenCodeClient
     from segue.adapters.backends.opencode.hub import Hub
 
 _GET_SECONDS = 15.0
@@ -30,7 +30,7 @@ _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 class Link:
     """A living server that we speak to."""
 
-    client: Client
+    client: OpenCodeClient
     hub: Hub
     windows: dict[tuple[str, str], int | None] = field(default_factory=dict)
     """Provider and model -> how many tokens it can see at once."""
@@ -41,7 +41,7 @@ class Link:
         await self.client.close()
 
 
-class Session:
+class OpenCodeSession:
     """A session as OpenCode keeps it."""
 
     def __init__(self, link: Link, record: SessionRecord) -> None:

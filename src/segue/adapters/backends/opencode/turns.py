@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from segue.adapters.backends.opencode.errors import NotThere, Unreachable, from_message, gave_up, one_line
 from segue.adapters.backends.opencode.events import Narrator, answer_to, is_final, text_of
 from segue.adapters.backends.opencode.permissions import LOOP, access_of, title_of
-from segue.application.backends import (
+from segue.application.ports.backend import (
     PermissionAsked,
     PermissionSettled,
     Reply,
@@ -21,7 +21,7 @@ from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, S
 from segue.domain.permissions import Ruling, decide
 
 if TYPE_CHECKING:
-    from segue.adapters.backends.opencode.sessions import Link, Session
+    from segue.adapters.backends.opencode.sessions import Link, OpenCodeSession
 
 _LOOK_SECONDS = 4.0
 _BEGIN_SECONDS = 60.0
@@ -32,11 +32,11 @@ _LOOPING = "You have made this very call several times. Do something else, or fi
 _NOBODY = "Nobody is there to answer. Decide by yourself, and name the open question in your reply."
 
 
-class Turn:
+class OpenCodeTurn:
     """Watches over one message. What happened is kept, so that whoever asks late misses nothing."""
 
     def __init__(
-        self, session: Session, message: str, recover: Callable[[Link], Awaitable[Link | None]]
+        self, session: OpenCodeSession, message: str, recover: Callable[[Link], Awaitable[Link | None]]
     ) -> None:
         self.message = message
         self._session = session

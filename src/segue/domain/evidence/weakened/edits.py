@@ -10,7 +10,7 @@ from segue.domain.evidence.weakened.shapes import TRIVIAL, Assertion, TestShape
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Edit:
+class SuspectEdit:
     """One way in which a test may prove less than before."""
 
     way: str
@@ -25,7 +25,7 @@ class Edit:
     """True if honest edits look the same: it counts only where a red test became green by it."""
 
 
-def compare_shapes(old: TestShape, new: TestShape) -> list[Edit]:
+def compare_shapes(old: TestShape, new: TestShape) -> list[SuspectEdit]:
     """The edits that lead from one version of a test to the other and may weaken it."""
     if (old.code, old.cases, old.skip, old.limits) == (new.code, new.cases, new.skip, new.limits):
         return [] if old.is_focused or not new.is_focused else [_focused(new)]
@@ -35,8 +35,8 @@ def compare_shapes(old: TestShape, new: TestShape) -> list[Edit]:
     return found
 
 
-def _focused(new: TestShape) -> Edit:
-    return Edit(
+def _focused(new: TestShape) -> SuspectEdit:
+    return SuspectEdit(
         way="focused",
         line=new.line,
         detail="`.only` keeps the other tests of the file from running",
@@ -44,11 +44,11 @@ def _focused(new: TestShape) -> Edit:
     )
 
 
-def _hiding(old: TestShape, new: TestShape) -> Iterator[Edit]:
+def _hiding(old: TestShape, new: TestShape) -> Iterator[SuspectEdit]:
     """What keeps assertions from being reached or from failing."""
     if new.skip is not None and (old.skip is None or (new.skip.is_certain and not old.skip.is_certain)):
         detail = f"A skip was added: `{new.skip.text}`"
-        yield Edit(way="skipped", line=new.skip.line, detail=detail, is_plain=new.skip.is_certain)
+        yield SuspectEdit(way="skipped", line=new.skip.line, detail=detail, is_plain=new.skip.is_certain)
     if new.is_focused and not old.is_focused:
         yield _focused(new)
     yield from _emptied(old, new)
@@ -56,44 +56,44 @@ def _hiding(old: TestShape, new: TestShape) -> Iterator[Edit]:
         return
     if new.returns_early and not old.returns_early:
         detail = "It returns before its assertions"
-        yield Edit(way="early return", line=new.returns_early, detail=detail, is_plain=True)
+        yield SuspectEdit(way="early return", line=new.returns_early, detail=detail, is_plain=True)
     if new.swallowed > old.swallowed:
         detail = "A failed assertion is caught and forgotten"
         is_plain = new.swallowed >= len(new.assertions)
-        yield Edit(way="failure swallowed", line=new.line, detail=detail, is_plain=is_plain)
+        yield SuspectEdit(way="failure swallowed", line=new.line, detail=detail, is_plain=is_plain)
 
 
-def _emptied(old: TestShape, new: TestShape) -> Iterator[Edit]:
+def _emptied(old: TestShape, new: TestShape) -> Iterator[SuspectEdit]:
     """What requires nothing any more."""
     if new.is_empty and not old.is_empty:
-        yield Edit(way="emptied", line=new.line, detail="It does nothing any more", is_plain=True)
+        yield SuspectEdit(way="emptied", line=new.line, detail="It does nothing any more", is_plain=True)
     elif old.strongest > TRIVIAL and not new.assertions:
-        yield Edit(way="assertion removed", line=new.line, detail="It asserts nothing any more")
+        yield SuspectEdit(way="assertion removed", line=new.line, detail="It asserts nothing any more")
     elif old.strongest > TRIVIAL and new.strongest == TRIVIAL:
         only = new.assertions[0]
         detail = f"`{only.text[:80]}` always holds"
-        yield Edit(way="emptied", line=only.line, detail=detail, is_plain=True)
+        yield SuspectEdit(way="emptied", line=only.line, detail=detail, is_plain=True)
 
 
-def _assertions(old: TestShape, new: TestShape) -> Iterator[Edit]:
+def _assertions(old: TestShape, new: TestShape) -> Iterator[SuspectEdit]:
     removed, added = _unmatched(old.assertions, new.assertions)
     for before, after in zip(removed, added, strict=False):
         if edit := _compare(before, after):
             yield edit
     if len(removed) > len(added) and new.assertions:
         lost = removed[len(added)]
-        yield Edit(way="assertion removed", line=new.line, detail=f"`{lost.text[:80]}` was removed")
+        yield SuspectEdit(way="assertion removed", line=new.line, detail=f"`{lost.text[:80]}` was removed")
 
 
-def _compare(before: Assertion, after: Assertion) -> Edit | None:
+def _compare(before: Assertion, after: Assertion) -> SuspectEdit | None:
     if after.strength < before.strength:
         detail = f"`{before.text[:80]}` became `{after.text[:80]}`"
-        return Edit(way="assertion weakened", line=after.line, detail=detail)
+        return SuspectEdit(way="assertion weakened", line=after.line, detail=detail)
     if (after.tolerance or 0) > (before.tolerance or 0) or (after.kind == "close" and before.kind == "=="):
         detail = f"`{before.text[:80]}` became `{after.text[:80]}`"
-        return Edit(way="tolerance raised", line=after.line, detail=detail)
+        return SuspectEdit(way="tolerance raised", line=after.line, detail=detail)
     detail = f"`{before.text[:80]}` became `{after.text[:80]}`"
-    return Edit(way="expectation changed", line=after.line, detail=detail)
+    return SuspectEdit(way="expectation changed", line=after.line, detail=detail)
 
 
 def _unmatched(
@@ -115,23 +115,29 @@ def _without(these: Sequence[Assertion], those: Sequence[Assertion], field: str)
     return kept
 
 
-def _surroundings(old: TestShape, new: TestShape) -> Iterator[Edit]:
+def _surroundings(old: TestShape, new: TestShape) -> Iterator[SuspectEdit]:
     if lost := Counter(old.cases) - Counter(new.cases):
         case = next(iter(lost))
         if len(new.cases) < len(old.cases):
-            yield Edit(way="cases removed", line=new.line, detail=f"It is no longer run with `{case[:80]}`")
+            yield SuspectEdit(
+                way="cases removed", line=new.line, detail=f"It is no longer run with `{case[:80]}`"
+            )
         else:
-            yield Edit(way="expectation changed", line=new.line, detail=f"The case `{case[:80]}` was changed")
+            yield SuspectEdit(
+                way="expectation changed", line=new.line, detail=f"The case `{case[:80]}` was changed"
+            )
     if mocked := {name for name in new.mocks - old.mocks if _is_subject(name, old)}:
         name = min(mocked)
-        yield Edit(way="mocked", line=new.line, detail=f"It replaces `{name}`, which it tests")
+        yield SuspectEdit(way="mocked", line=new.line, detail=f"It replaces `{name}`, which it tests")
     for name, limit in new.limits.items():
         if limit > old.limits.get(name, 0):
             was = f"{old.limits[name]:g}" if name in old.limits else "none"
             detail = f"Its {name} was raised from {was} to {limit:g}"
-            yield Edit(way="limit raised", line=new.line, detail=detail, is_soft=True)
+            yield SuspectEdit(way="limit raised", line=new.line, detail=detail, is_soft=True)
     if old.values != new.values or Counter(old.steps) != Counter(new.steps):
-        yield Edit(way="set-up changed", line=new.line, detail="What it sets up was changed", is_soft=True)
+        yield SuspectEdit(
+            way="set-up changed", line=new.line, detail="What it sets up was changed", is_soft=True
+        )
 
 
 def _is_subject(name: str, test: TestShape) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from segue.domain.evidence.weakened.javascript_tokens import (
-    Token,
+    JavaScriptToken,
     arguments,
     closing,
     is_value,
@@ -27,7 +27,7 @@ _WEAK = re.compile(
 _MOST = 60
 
 
-def assertions_at(tokens: Sequence[Token], index: int) -> tuple[Assertion, int] | None:
+def assertions_at(tokens: Sequence[JavaScriptToken], index: int) -> tuple[Assertion, int] | None:
     """The assertion that begins at a token, and where it ends; none if there is none."""
     token = tokens[index]
     if token.kind != "word" or (index and tokens[index - 1].text in (".", "?.")):
@@ -37,7 +37,7 @@ def assertions_at(tokens: Sequence[Token], index: int) -> tuple[Assertion, int] 
     return None
 
 
-def _chain(tokens: Sequence[Token], index: int) -> tuple[Assertion, int] | None:
+def _chain(tokens: Sequence[JavaScriptToken], index: int) -> tuple[Assertion, int] | None:
     """`expect(x).not.toBe(1)`, `assert.equal(x, 1)`, `t.assert.equal(x, 1)`."""
     names, groups, at = [tokens[index].text], list[int](), index + 1
     while at < len(tokens) and len(names) < _MOST:
@@ -74,11 +74,11 @@ def _is_tap(names: Sequence[str]) -> bool:
     )
 
 
-def _skeleton(written: Sequence[Token]) -> str:
+def _skeleton(written: Sequence[JavaScriptToken]) -> str:
     return without_names(written)
 
 
-def _strength(tokens: Sequence[Token], names: Sequence[str], groups: Sequence[int]) -> int:
+def _strength(tokens: Sequence[JavaScriptToken], names: Sequence[str], groups: Sequence[int]) -> int:
     kind, parts = names[-1], arguments(tokens, groups[0])
     last = arguments(tokens, groups[-1])
     if _is_constant(kind, parts, last, is_expect=names[0] == "expect"):
@@ -97,7 +97,11 @@ def _strength(tokens: Sequence[Token], names: Sequence[str], groups: Sequence[in
 
 
 def _is_constant(
-    kind: str, parts: Sequence[Sequence[Token]], last: Sequence[Sequence[Token]], *, is_expect: bool
+    kind: str,
+    parts: Sequence[Sequence[JavaScriptToken]],
+    last: Sequence[Sequence[JavaScriptToken]],
+    *,
+    is_expect: bool,
 ) -> bool:
     """True of what holds whatever the code does: `assert.ok(true)`, `expect(1).toBe(1)`."""
     if is_expect:
@@ -111,11 +115,11 @@ def _is_constant(
     return len(parts) >= 2 and joined(parts[0]) == joined(parts[1])
 
 
-def _is_nothing(parts: Sequence[Sequence[Token]]) -> bool:
+def _is_nothing(parts: Sequence[Sequence[JavaScriptToken]]) -> bool:
     return bool(parts) and joined(parts[0]) in ("null", "undefined")
 
 
-def _tolerance(tokens: Sequence[Token], kind: str, groups: Sequence[int]) -> float | None:
+def _tolerance(tokens: Sequence[JavaScriptToken], kind: str, groups: Sequence[int]) -> float | None:
     if kind not in ("toBeCloseTo", "closeTo", "approximately"):
         return None
     last = arguments(tokens, groups[-1])

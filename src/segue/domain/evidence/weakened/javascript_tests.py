@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from segue.domain.evidence.weakened.javascript_assertions import assertions_at
 from segue.domain.evidence.weakened.javascript_tokens import (
-    Token,
+    JavaScriptToken,
     arguments,
     closing,
     is_value,
@@ -44,14 +44,14 @@ def read_javascript_tests(path: str, text: str) -> tuple[TestShape, ...] | None:
     if tokens is None:
         return None
     found: dict[tuple[str, ...], TestShape] = {}
-    for shape in _Scope(path=path).within(_filled(tokens)):
+    for shape in _JavaScriptScope(path=path).within(_filled(tokens)):
         found[shape.names] = shape
     return tuple(found.values())
 
 
-def _filled(tokens: list[Token]) -> list[Token]:
+def _filled(tokens: list[JavaScriptToken]) -> list[JavaScriptToken]:
     """With the values of names that are constants: `expected` is what it was set to."""
-    values: dict[str, Token] = {}
+    values: dict[str, JavaScriptToken] = {}
     for index in range(len(tokens) - 3):
         word, name, sign, value = tokens[index : index + 4]
         follows = tokens[index + 4] if index + 4 < len(tokens) else None
@@ -66,7 +66,7 @@ def _filled(tokens: list[Token]) -> list[Token]:
     ]
 
 
-def _is_member(tokens: Sequence[Token], index: int) -> bool:
+def _is_member(tokens: Sequence[JavaScriptToken], index: int) -> bool:
     """True of a name behind a dot, of a key, and of what is being declared."""
     before = tokens[index - 1].text if index else ""
     after = tokens[index + 1].text if index + 1 < len(tokens) else ""
@@ -83,18 +83,18 @@ class _Call:
     line: int
     at: int
     end: int
-    parts: tuple[Sequence[Token], ...] = ()
+    parts: tuple[Sequence[JavaScriptToken], ...] = ()
     cases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Scope:
+class _JavaScriptScope:
     path: str
     names: tuple[str, ...] = ()
     skip: SkipMark | None = None
     is_focused: bool = False
 
-    def within(self, tokens: Sequence[Token]) -> Iterator[TestShape]:
+    def within(self, tokens: Sequence[JavaScriptToken]) -> Iterator[TestShape]:
         index = 0
         while index < len(tokens):
             call = _call_at(tokens, index)
@@ -115,7 +115,7 @@ class _Scope:
 
     def _test(self, call: _Call, mark: SkipMark | None, focused: bool) -> TestShape:
         body = _body(call)
-        reading = _Reading()
+        reading = _JavaScriptBody()
         reading.read(body)
         last = max((each.line for each in reading.assertions), default=0)
         return TestShape(
@@ -139,7 +139,7 @@ class _Scope:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _JavaScriptBody:
     """What a body consists of, while it is read."""
 
     assertions: list[Assertion] = field(default_factory=list)
@@ -147,8 +147,8 @@ class _Reading:
     values: list[str] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
 
-    def read(self, tokens: Sequence[Token], *, is_forgiven: bool = False) -> None:
-        index, rest = 0, list[Token]()
+    def read(self, tokens: Sequence[JavaScriptToken], *, is_forgiven: bool = False) -> None:
+        index, rest = 0, list[JavaScriptToken]()
         while index < len(tokens):
             if tokens[index].text == "try" and index + 1 < len(tokens) and tokens[index + 1].text == "{":
                 end = closing(tokens, index + 1)
@@ -168,7 +168,7 @@ class _Reading:
         self.steps.append(without_names(rest))
 
 
-def _call_at(tokens: Sequence[Token], index: int) -> _Call | None:
+def _call_at(tokens: Sequence[JavaScriptToken], index: int) -> _Call | None:
     token = tokens[index]
     if token.kind != "word" or token.text not in _TESTS | _GROUPS:
         return None
@@ -213,13 +213,13 @@ def _call_at(tokens: Sequence[Token], index: int) -> _Call | None:
     )
 
 
-def _elements(tokens: Sequence[Token], at: int) -> list[Sequence[Token]]:
+def _elements(tokens: Sequence[JavaScriptToken], at: int) -> list[Sequence[JavaScriptToken]]:
     if at + 1 < len(tokens) and tokens[at + 1].text == "[":
         return arguments(tokens, at + 1)
     return arguments(tokens, at)
 
 
-def _body(call: _Call) -> Sequence[Token]:
+def _body(call: _Call) -> Sequence[JavaScriptToken]:
     """The body of the function that a test is; of an arrow without braces, its expression."""
     for part in call.parts[1:]:
         for index, token in enumerate(part):
@@ -256,7 +256,7 @@ def _skip_of(call: _Call) -> SkipMark | None:
     return None
 
 
-def _skip_in(body: Sequence[Token]) -> SkipMark | None:
+def _skip_in(body: Sequence[JavaScriptToken]) -> SkipMark | None:
     """`t.skip()` or `this.skip()`; inside of braces it may have a condition."""
     depth = 0
     for index, token in enumerate(body):
@@ -270,7 +270,7 @@ def _skip_in(body: Sequence[Token]) -> SkipMark | None:
     return None
 
 
-def _early_return(body: Sequence[Token], last: int) -> int | None:
+def _early_return(body: Sequence[JavaScriptToken], last: int) -> int | None:
     depth = 0
     for index, token in enumerate(body):
         depth += (token.text in "({[") - (token.text in ")}]") if token.kind == "sign" else 0
@@ -284,7 +284,7 @@ def _early_return(body: Sequence[Token], last: int) -> int | None:
     return None
 
 
-def _is_forgotten(tokens: Sequence[Token], end: int) -> bool:
+def _is_forgotten(tokens: Sequence[JavaScriptToken], end: int) -> bool:
     """True if the `catch` behind a `try` neither throws, nor fails, nor looks at what it caught."""
     if end + 1 >= len(tokens) or tokens[end + 1].text != "catch":
         return False
@@ -295,7 +295,7 @@ def _is_forgotten(tokens: Sequence[Token], end: int) -> bool:
     return not {"throw", "fail", "assert", "expect", "reject", "done"} & set(inside)
 
 
-def _mocks(body: Sequence[Token]) -> frozenset[str]:
+def _mocks(body: Sequence[JavaScriptToken]) -> frozenset[str]:
     found: set[str] = set()
     for index, token in enumerate(body):
         if token.text in _MOCKS and index + 1 < len(body) and body[index + 1].text == "(":

@@ -56,7 +56,7 @@ MOST_TOKENS = 400_000
 """Files with more are not read."""
 
 
-class Token(NamedTuple):
+class JavaScriptToken(NamedTuple):
     """A word, a literal or a sign."""
 
     kind: str
@@ -65,9 +65,9 @@ class Token(NamedTuple):
     line: int
 
 
-def read_tokens(text: str) -> list[Token] | None:
+def read_tokens(text: str) -> list[JavaScriptToken] | None:
     """The tokens of a file; none if it cannot be read, or is too long."""
-    found: list[Token] = []
+    found: list[JavaScriptToken] = []
     at, line = 0, 1
     while at < len(text):
         if space := _SPACE.match(text, at):
@@ -76,13 +76,13 @@ def read_tokens(text: str) -> list[Token] | None:
             kind, end = _next(text, at, found)
             if end <= at or len(found) >= MOST_TOKENS:
                 return None
-            found.append(Token(kind, text[at:end], line))
+            found.append(JavaScriptToken(kind, text[at:end], line))
         line += text.count("\n", at, end)
         at = end
     return found
 
 
-def _next(text: str, at: int, before: Sequence[Token]) -> tuple[str, int]:
+def _next(text: str, at: int, before: Sequence[JavaScriptToken]) -> tuple[str, int]:
     first = text[at]
     if found := _WORD.match(text, at):
         return "word", found.end()
@@ -122,7 +122,7 @@ def _template_end(text: str, at: int) -> int:
     return len(text)
 
 
-def _may_be_regex(before: Sequence[Token]) -> bool:
+def _may_be_regex(before: Sequence[JavaScriptToken]) -> bool:
     if not before:
         return True
     last = before[-1]
@@ -133,7 +133,7 @@ def _may_be_regex(before: Sequence[Token]) -> bool:
     )
 
 
-def closing(tokens: Sequence[Token], at: int) -> int:
+def closing(tokens: Sequence[JavaScriptToken], at: int) -> int:
     """Where the bracket that opens at `at` is closed; the end of the tokens if nowhere."""
     stack: list[str] = []
     for index in range(at, len(tokens)):
@@ -149,10 +149,10 @@ def closing(tokens: Sequence[Token], at: int) -> int:
     return len(tokens) - 1
 
 
-def arguments(tokens: Sequence[Token], at: int) -> list[Sequence[Token]]:
+def arguments(tokens: Sequence[JavaScriptToken], at: int) -> list[Sequence[JavaScriptToken]]:
     """What is between the commas of the brackets that open at `at`."""
     end = closing(tokens, at)
-    found: list[Sequence[Token]] = []
+    found: list[Sequence[JavaScriptToken]] = []
     start = index = at + 1
     while index < end:
         if tokens[index].kind == "sign":
@@ -167,12 +167,12 @@ def arguments(tokens: Sequence[Token], at: int) -> list[Sequence[Token]]:
     return found
 
 
-def joined(tokens: Sequence[Token]) -> str:
+def joined(tokens: Sequence[JavaScriptToken]) -> str:
     """Tokens as text without layout."""
     return _TIGHT.sub("", " ".join(token.text for token in tokens))
 
 
-def without_names(tokens: Sequence[Token]) -> str:
+def without_names(tokens: Sequence[JavaScriptToken]) -> str:
     """The same without names: what stays when something is renamed."""
     return " ".join(
         "_" if token.kind == "word" and token.text not in _VALUES else token.text for token in tokens
@@ -183,11 +183,11 @@ _TIGHT = re.compile(r"(?<=[.(!\[]) | (?=[.()\],;])")
 _VALUES = frozenset({"true", "false", "null", "undefined", "NaN", "Infinity"})
 
 
-def is_value(token: Token) -> bool:
+def is_value(token: JavaScriptToken) -> bool:
     """True of a literal."""
     return token.kind in ("number", "string", "template", "regex") or token.text in _VALUES
 
 
-def string_value(token: Token) -> str:
+def string_value(token: JavaScriptToken) -> str:
     """What a string literal says."""
     return re.sub(r"\\(.)", r"\1", token.text[1:-1]) if token.kind in ("string", "template") else token.text

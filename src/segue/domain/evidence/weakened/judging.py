@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from segue.domain.evidence.model import Standing, TestOutcome, WeakenedTest
 from segue.domain.evidence.weakened.changed_files import ChangedFile
-from segue.domain.evidence.weakened.edits import Edit
+from segue.domain.evidence.weakened.edits import SuspectEdit
 from segue.domain.evidence.weakened.paths import is_product
 from segue.domain.evidence.weakened.proof import OldVersion, Proof
 from segue.domain.evidence.weakened.shapes import TestShape
@@ -32,7 +32,9 @@ _DEFINED = re.compile(
 _EDITED = "nothing shows that it hides a failure"
 
 
-def judge_edit(edit: Edit, old: TestShape, new: TestShape, proof: Proof, task: str | None) -> WeakenedTest:
+def judge_edit(
+    edit: SuspectEdit, old: TestShape, new: TestShape, proof: Proof, task: str | None
+) -> WeakenedTest:
     """What an edit of a test amounts to."""
     if edit.way == "skipped":
         reason, is_accused = _skipped(edit, proof)
@@ -113,7 +115,7 @@ def names_of(old: TestShape, new: TestShape) -> set[str]:
     return names_in(names | set(old.used))
 
 
-def _topics(test: TestShape, edit: Edit | None = None) -> set[str]:
+def _topics(test: TestShape, edit: SuspectEdit | None = None) -> set[str]:
     """What a test is about, in single words: of its name, its file, and what it newly requires."""
     stem = re.sub(r"\.\w+$", "", test.path.rpartition("/")[2])
     new = edit.detail.rpartition("became")[2] if edit is not None and "became" in edit.detail else ""
@@ -148,7 +150,7 @@ def removed_subject(test: TestShape, proof: Proof, files: Sequence[ChangedFile])
     return min(removed_definitions(files) & names_in(used), default=None)
 
 
-def _skipped(edit: Edit, proof: Proof) -> tuple[str, bool]:
+def _skipped(edit: SuspectEdit, proof: Proof) -> tuple[str, bool]:
     if proof.after is TestOutcome.SKIPPED and proof.before is TestOutcome.SKIPPED:
         return f"{edit.detail}; it was skipped before, too", False
     if proof.after is TestOutcome.SKIPPED and proof.before is not None:
@@ -158,13 +160,13 @@ def _skipped(edit: Edit, proof: Proof) -> tuple[str, bool]:
     return edit.detail, edit.is_plain
 
 
-def _plain(edit: Edit, proof: Proof) -> str:
+def _plain(edit: SuspectEdit, proof: Proof) -> str:
     if proof.old_version is OldVersion.FAILS:
         return f"{edit.detail}; its old version fails on the new code"
     return f"{edit.detail}{_before(proof)}"
 
 
-def _edited(edit: Edit, proof: Proof) -> tuple[str, bool]:
+def _edited(edit: SuspectEdit, proof: Proof) -> tuple[str, bool]:
     if proof.after is TestOutcome.FAILED:
         return f"{edit.detail}; it fails now", False
     if proof.old_version is OldVersion.PASSES:

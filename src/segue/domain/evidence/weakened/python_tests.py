@@ -41,7 +41,7 @@ def _tests_in(path: str, module: ast.Module) -> tuple[TestShape, ...]:
         for target in each.targets
         if isinstance(target, ast.Name)
     }
-    scope = _Scope(path=path, aliases=aliases, constants=_constants(module.body))
+    scope = _PythonTestScope(path=path, aliases=aliases, constants=_constants(module.body))
     scope = replace(scope, skip=_skip_of_module(module, scope))
     # Of two functions with one name, Python keeps the last.
     found = {shape.names: shape for shape in scope.within(module.body)}
@@ -57,7 +57,7 @@ def literals_of(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Scope:
+class _PythonTestScope:
     """What holds for every test in a module or class."""
 
     path: str
@@ -77,7 +77,7 @@ class _Scope:
             elif isinstance(node, ast.If | ast.Try):
                 yield from self.within(node.body)
 
-    def _class(self, node: ast.ClassDef) -> _Scope:
+    def _class(self, node: ast.ClassDef) -> _PythonTestScope:
         skips = [mark_of(each, self.aliases) for each in node.decorator_list]
         for each in node.body:
             if isinstance(each, ast.Assign) and _targets(each) & {"pytestmark"}:
@@ -98,7 +98,7 @@ class _Scope:
     def _test(self, node: _Function) -> TestShape:
         body = node.body[1:] if _is_documentation(node.body[0]) else node.body
         constants = {**self.constants, **_constants(body)}
-        reading = _Reading(constants=constants)
+        reading = _PythonBody(constants=constants)
         reading.read(body, is_forgiven=False)
         marks = [mark_of(each, self.aliases) for each in node.decorator_list]
         last = max((each.line for each in reading.assertions), default=0)
@@ -124,7 +124,7 @@ class _Scope:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _PythonBody:
     """What a body consists of, while it is read."""
 
     constants: Mapping[str, ast.expr]
@@ -172,7 +172,7 @@ def _head(node: ast.stmt) -> ast.AST:
     return ast.Constant(value=None)
 
 
-def _skip_of_module(module: ast.Module, scope: _Scope) -> SkipMark | None:
+def _skip_of_module(module: ast.Module, scope: _PythonTestScope) -> SkipMark | None:
     marks = [
         mark_of(mark, scope.aliases)
         for each in module.body

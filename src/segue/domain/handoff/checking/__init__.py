@@ -1,1 +1,1 @@
-"""Checks a handoff: the rules, what can be mended, secrets, what agents hand in by a tool."""
+"""Checks a handoff: the rules, what can be fixed, secrets, what agents hand in by a tool."""

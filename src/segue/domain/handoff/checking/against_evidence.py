@@ -26,7 +26,7 @@ def check_against_evidence(handoff: Handoff, evidence: Evidence) -> list[Problem
             code=_NO_FILES.code,
             field="files_modified",
             message=f"{'1 file' if count == 1 else f'{count} files'} changed, and none is listed",
-            remedy=f"list what you changed in `files_created` and `files_modified`: {named}{more}",
+            hint=f"list what you changed in `files_created` and `files_modified`: {named}{more}",
             severity=_NO_FILES.severity,
         )
     ]

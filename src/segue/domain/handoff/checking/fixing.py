@@ -1,4 +1,4 @@
-"""Mends what can be mended without guessing: spelling of values, paths, line ranges and tags, repetitions."""
+"""Fixes what can be fixed without guessing: spelling of values, paths, line ranges and tags, repetitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from segue.domain.handoff.checking.rules_items import PATH_PARTS, are_lines, is_tag, path_fault
 from segue.domain.handoff.checking.rules_text import statement_key
-from segue.domain.handoff.checking.rules_values import ENUMERATIONS, mend_value
+from segue.domain.handoff.checking.rules_values import ENUMERATIONS, fix_value
 from segue.domain.handoff.model import Handoff, Identified
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -23,12 +23,12 @@ _RANGE = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fix:
-    """One thing that was mended."""
+    """One thing that was fixed."""
 
     code: str
     """The rule that it now keeps."""
     field: str
-    """Where it stood before mending: `gotchas[1].severity`."""
+    """Where it stood before the fix: `gotchas[1].severity`."""
     before: str
     """What stood there."""
     after: str
@@ -36,72 +36,72 @@ class Fix:
 
 
 def fix_handoff(handoff: Handoff) -> tuple[Handoff, tuple[Fix, ...]]:
-    """The handoff with every safe mending done, and what was done. Doing it twice changes nothing more."""
+    """The handoff with every safe fix made, and what was fixed. Doing it twice changes nothing more."""
     fixes: list[Fix] = []
     values: dict[str, Any] = {}
     for name in type(handoff).model_fields:
         value = getattr(handoff, name)
-        values[name] = _drop_repeated(name, _mend(name, name, value, fixes), fixes)
+        values[name] = _drop_repeated(name, _fix(name, name, value, fixes), fixes)
     return Handoff.model_validate(values), tuple(fixes)
 
 
-def _mend(field: str, name: str, value: Any, fixes: list[Fix]) -> Any:
+def _fix(field: str, name: str, value: Any, fixes: list[Fix]) -> Any:
     if isinstance(value, str):
-        return _mend_text(field, name, value, fixes)
+        return _fix_text(field, name, value, fixes)
     if isinstance(value, tuple):
-        return tuple(_mend(f"{field}[{at}]", name, each, fixes) for at, each in enumerate(value))
+        return tuple(_fix(f"{field}[{at}]", name, each, fixes) for at, each in enumerate(value))
     if not isinstance(value, BaseModel):
         return value
     parts = {
-        part: _mend(f"{field}.{part}", part, getattr(value, part), fixes) for part in type(value).model_fields
+        part: _fix(f"{field}.{part}", part, getattr(value, part), fixes) for part in type(value).model_fields
     }
     return value if parts == dict(value) else type(value).model_validate(parts)
 
 
-def _mend_text(field: str, name: str, text: str, fixes: list[Fix]) -> str:
-    mender = _MENDERS.get(name)
-    if mender is None or not text.strip():
+def _fix_text(field: str, name: str, text: str, fixes: list[Fix]) -> str:
+    fixer = _FIXERS.get(name)
+    if fixer is None or not text.strip():
         return text
-    code, mend = mender
-    mended = mend(text)
-    if mended is None or mended == text:
+    code, fix = fixer
+    fixed = fix(text)
+    if fixed is None or fixed == text:
         return text
-    fixes.append(Fix(code=code, field=field, before=text, after=mended))
-    return mended
+    fixes.append(Fix(code=code, field=field, before=text, after=fixed))
+    return fixed
 
 
-def _mend_path(path: str) -> str | None:
-    mended = path.strip().strip("`'\"").strip()
-    while mended.startswith("./"):
-        mended = mended[2:].lstrip("/")
-    return None if path_fault(mended) else mended
+def _fix_path(path: str) -> str | None:
+    fixed = path.strip().strip("`'\"").strip()
+    while fixed.startswith("./"):
+        fixed = fixed[2:].lstrip("/")
+    return None if path_fault(fixed) else fixed
 
 
-def _mend_lines(text: str) -> str | None:
+def _fix_lines(text: str) -> str | None:
     bare = text.strip()
     if bare.casefold() in {"all", "whole file", "entire file"}:
         return "all"
     match = _RANGE.fullmatch(bare)
     if not match:
         return None
-    mended = f"{int(match[1])}-{int(match[2] or match[1])}"
-    return mended if are_lines(mended) else None
+    fixed = f"{int(match[1])}-{int(match[2] or match[1])}"
+    return fixed if are_lines(fixed) else None
 
 
-def _mend_tag(tag: str) -> str | None:
-    mended = _NOT_WORD.sub("-", _CAMEL.sub("-", tag.strip())).strip("-").lower()
-    return mended if is_tag(mended) else None
+def _fix_tag(tag: str) -> str | None:
+    fixed = _NOT_WORD.sub("-", _CAMEL.sub("-", tag.strip())).strip("-").lower()
+    return fixed if is_tag(fixed) else None
 
 
-def _value_mender(name: str) -> Callable[[str], str | None]:
-    return lambda value: mend_value(name, value)
+def _value_fixer(name: str) -> Callable[[str], str | None]:
+    return lambda value: fix_value(name, value)
 
 
-_MENDERS: dict[str, tuple[str, Callable[[str], str | None]]] = {
-    **{name: ("H002", _value_mender(name)) for name in ENUMERATIONS},
-    **dict.fromkeys(PATH_PARTS, ("H020", _mend_path)),
-    "lines": ("H021", _mend_lines),
-    "applies_to": ("H022", _mend_tag),
+_FIXERS: dict[str, tuple[str, Callable[[str], str | None]]] = {
+    **{name: ("H002", _value_fixer(name)) for name in ENUMERATIONS},
+    **dict.fromkeys(PATH_PARTS, ("H020", _fix_path)),
+    "lines": ("H021", _fix_lines),
+    "applies_to": ("H022", _fix_tag),
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from segue.domain.errors import UnknownName
 from segue.domain.handoff.checking.rules import RULES, RULES_BY_CODE, Rule, Severity
 from segue.domain.handoff.model import Handoff
-from segue.domain.handoff.reading.draft import Span
+from segue.domain.text.span import Span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class Problem:
     """`gotchas[1].severity`"""
     message: str
     """What is wrong, in plain words."""
-    remedy: str
+    hint: str
     """What to do about it."""
     span: Span | None = None
     """Where the field stands in the source, if that is known."""
@@ -38,7 +38,7 @@ def check_handoff(
             code=rule.code,
             field=finding.field,
             message=finding.message,
-            remedy=finding.remedy,
+            hint=finding.hint,
             span=find_span(finding.field, spans or {}),
             severity=rule.severity,
         )

@@ -37,7 +37,7 @@ class CheckedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class CharacterPosition:
     """Where a character stands, counted from one."""
 
     line: int
@@ -57,7 +57,7 @@ def format_problems(files: Sequence[CheckedFile], form: ProblemFormat | str = Pr
             return _lines(files, _text_line)
 
 
-def locate(source: str, offset: int) -> Position:
+def locate(source: str, offset: int) -> CharacterPosition:
     """Line and column of an offset into a text."""
     return _Locator(source).locate(offset)
 
@@ -72,14 +72,14 @@ class _Locator:
             self._starts.append(at + 1)
             at = source.find("\n", at + 1)
 
-    def locate(self, offset: int) -> Position:
+    def locate(self, offset: int) -> CharacterPosition:
         line = bisect_right(self._starts, offset)
-        return Position(line, offset - self._starts[line - 1] + 1)
+        return CharacterPosition(line, offset - self._starts[line - 1] + 1)
 
-    def range_of(self, problem: Problem) -> tuple[Position, Position]:
+    def range_of(self, problem: Problem) -> tuple[CharacterPosition, CharacterPosition]:
         """Where a problem begins and ends; the top of the file if nobody knows."""
         if problem.span is None:
-            return Position(1, 1), Position(1, 1)
+            return CharacterPosition(1, 1), CharacterPosition(1, 1)
         return self.locate(problem.span.start), self.locate(problem.span.end)
 
 
@@ -92,14 +92,14 @@ def _lines(files: Sequence[CheckedFile], write: Any) -> str:
     )
 
 
-def _text_line(path: str, at: Position, problem: Problem) -> str:
+def _text_line(path: str, at: CharacterPosition, problem: Problem) -> str:
     where = f" [{problem.field}]" if problem.field not in problem.message else ""
     return f"{path}:{at.line}:{at.column}: {problem.code} {problem.message}{where}"
 
 
-def _github_line(path: str, at: Position, problem: Problem) -> str:
+def _github_line(path: str, at: CharacterPosition, problem: Problem) -> str:
     place = f"file={_property(path)},line={at.line},col={at.column},title={_property(problem.code)}"
-    return f"::{problem.severity} {place}::{_data(f'{problem.message}; {problem.remedy} ({problem.field})')}"
+    return f"::{problem.severity} {place}::{_data(f'{problem.message}; {problem.hint} ({problem.field})')}"
 
 
 def _data(text: str) -> str:
@@ -127,7 +127,7 @@ def _as_json(files: Sequence[CheckedFile]) -> list[dict[str, Any]]:
                     "severity": str(problem.severity),
                     "field": problem.field,
                     "message": problem.message,
-                    "remedy": problem.remedy,
+                    "remedy": problem.hint,
                 }
             )
     return rows
@@ -154,7 +154,9 @@ def _as_sarif(files: Sequence[CheckedFile]) -> dict[str, Any]:
     return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _sarif_result(path: str, place: tuple[Position, Position], problem: Problem) -> dict[str, Any]:
+def _sarif_result(
+    path: str, place: tuple[CharacterPosition, CharacterPosition], problem: Problem
+) -> dict[str, Any]:
     start, end = place
     region = {
         "startLine": start.line,
@@ -166,7 +168,7 @@ def _sarif_result(path: str, place: tuple[Position, Position], problem: Problem)
         "ruleId": problem.code,
         "ruleIndex": next(i for i, rule in enumerate(RULES) if rule.code == problem.code),
         "level": _level(problem.severity),
-        "message": {"text": f"{problem.message}; {problem.remedy} ({problem.field})"},
+        "message": {"text": f"{problem.message}; {problem.hint} ({problem.field})"},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(path)}, "region": region}}],
     }
 

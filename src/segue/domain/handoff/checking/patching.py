@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from segue.domain.handoff.checking.fixing import Fix
 from segue.domain.handoff.checking.lint import find_span
-from segue.domain.handoff.reading.draft import Span
+from segue.domain.text.span import Span
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""The rules of a handoff: one rule, one function, one code. A rule finds; it never mends."""
+"""The rules of a handoff: one rule, one function, one code. A rule finds; it never fixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from segue.domain.handoff.checking import rules_items as items
 from segue.domain.handoff.checking import rules_outcome as outcome
 from segue.domain.handoff.checking import rules_text as text
-from segue.domain.handoff.checking.rules_values import Finding
+from segue.domain.handoff.checking.rules_values import RuleFinding
 from segue.domain.handoff.model import Handoff
 
 
@@ -32,15 +32,15 @@ class Rule:
     """What breaking it means."""
     doc: str
     """The rule in one sentence."""
-    check: Callable[[Handoff], Iterator[Finding]]
+    check: Callable[[Handoff], Iterator[RuleFinding]]
     """Finds every place where a handoff breaks the rule."""
 
 
-def _error(code: str, name: str, check: Callable[[Handoff], Iterator[Finding]], doc: str) -> Rule:
+def _error(code: str, name: str, check: Callable[[Handoff], Iterator[RuleFinding]], doc: str) -> Rule:
     return Rule(code=code, name=name, severity=Severity.ERROR, doc=doc, check=check)
 
 
-def _warning(code: str, name: str, check: Callable[[Handoff], Iterator[Finding]], doc: str) -> Rule:
+def _warning(code: str, name: str, check: Callable[[Handoff], Iterator[RuleFinding]], doc: str) -> Rule:
     return Rule(code=code, name=name, severity=Severity.WARNING, doc=doc, check=check)
 
 
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
     _error(
         "H013",
         "no-files-listed",
-        outcome.nothing_without_evidence,
+        outcome.nothing_in_record,
         "Where files changed, at least one of them is listed in `files_created` or `files_modified`.",
     ),
     _error("H020", "path-outside", items.path_outside, "A path is relative and stays inside the project."),
@@ -83,10 +83,22 @@ RULES: tuple[Rule, ...] = (
     _warning("H030", "placeholder", text.placeholder, "No text is left from the template or without words."),
     _warning("H031", "said-twice", text.said_twice, "Every statement stands once."),
     _warning(
+        "H032",
+        "not-understood",
+        outcome.nothing_in_record,
+        "At least half of the text belongs to a field.",
+    ),
+    _warning(
         "H040",
         "completed-but-blocked",
         outcome.completed_but_blocked,
         "`completed` work has no blockers and no blocking questions.",
+    ),
+    _warning(
+        "H041",
+        "outcome-contradicted",
+        outcome.nothing_in_record,
+        "The stated outcome is the one that the text tells of.",
     ),
     _error("H050", "secret", text.secret, "No text holds a key, a token, a password or a private key."),
 )

@@ -206,6 +206,22 @@ files_modified:
   - {path: src/app.py, lines: 40-52}
 """,
     ),
+    "H032": Explanation(
+        text="""\
+At least half of the text belongs to a field. What belongs to none reaches the next agent as it is
+written, below the record, and is the first thing that a small budget leaves out. Only a text can break this
+rule, not a record.""",
+        fails="""\
+outcome: completed
+what_was_done: [Added the login endpoint]
+weather: It rained all day, so we stayed inside and talked about trains
+""",
+        passes="""\
+outcome: completed
+what_was_done: [Added the login endpoint]
+critical_context: [The login service needs the cache to be warm]
+""",
+    ),
     "H040": Explanation(
         text="""\
 `completed` work has no blockers and no blocking questions.""",
@@ -220,6 +236,22 @@ outcome: completed
 open_questions:
   - question: Should the page be cached?
     blocking: false
+""",
+    ),
+    "H041": Explanation(
+        text="""\
+The stated outcome is the one that the text tells of. A text that says `completed` and tells of a failure,
+a refusal or a block in its own sentences is believed by the next agent, and should not be. Only a text can
+break this rule, not a record.""",
+        fails="""\
+Outcome: completed
+
+I rewrote the parser, but the build still fails.
+""",
+        passes="""\
+Outcome: completed
+
+I rewrote the parser, and the build passes.
 """,
     ),
     "H050": Explanation(

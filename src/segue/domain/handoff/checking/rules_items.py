@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from segue.domain.handoff.checking.rules_values import (
     ENUMERATIONS,
-    Finding,
+    RuleFinding,
+    fix_value,
     items_of,
-    mend_value,
     places_of,
     quoted,
 )
@@ -23,20 +23,20 @@ TAG = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]*://|\$\{?[A-Z]|%[A-Z]+%")
 
 
-def unknown_value(handoff: Handoff) -> Iterator[Finding]:
+def unknown_value(handoff: Handoff) -> Iterator[RuleFinding]:
     """H002"""
     for place in places_of(handoff):
         known = ENUMERATIONS.get(place.name)
         if known and place.text.strip() and place.text not in known:
-            meant = mend_value(place.name, place.text)
-            yield Finding(
+            meant = fix_value(place.name, place.text)
+            yield RuleFinding(
                 field=place.field,
                 message=f"{place.name} is {quoted(place.text)}, which is none of {', '.join(known)}",
-                remedy=f"write `{meant}`" if meant else f"choose one of {', '.join(known)}",
+                hint=f"write `{meant}`" if meant else f"choose one of {', '.join(known)}",
             )
 
 
-def part_missing(handoff: Handoff) -> Iterator[Finding]:
+def part_missing(handoff: Handoff) -> Iterator[RuleFinding]:
     """H003"""
     for field, item in items_of(handoff):
         if isinstance(item, Part):
@@ -47,14 +47,14 @@ def part_missing(handoff: Handoff) -> Iterator[Finding]:
             continue
         if not str(getattr(item, name)).strip():
             kind = field.partition("[")[0]
-            yield Finding(
+            yield RuleFinding(
                 field=f"{field}.{name}",
                 message=f"an item of {kind} has no {name}",
-                remedy=f"fill in `{name}`, or drop the item",
+                hint=f"fill in `{name}`, or drop the item",
             )
 
 
-def path_outside(handoff: Handoff) -> Iterator[Finding]:
+def path_outside(handoff: Handoff) -> Iterator[RuleFinding]:
     """H020"""
     for place in places_of(handoff):
         path = place.text.strip()
@@ -62,10 +62,10 @@ def path_outside(handoff: Handoff) -> Iterator[Finding]:
             continue
         wrong = path_fault(path)
         if wrong:
-            yield Finding(
+            yield RuleFinding(
                 field=place.field,
                 message=f"path {quoted(path)} {wrong}",
-                remedy="write the path from the project root, such as `src/auth/jwt.ts`",
+                hint="write the path from the project root, such as `src/auth/jwt.ts`",
             )
 
 
@@ -82,14 +82,14 @@ def path_fault(path: str) -> str | None:
     return None if depth > 0 else "names no file"
 
 
-def bad_lines(handoff: Handoff) -> Iterator[Finding]:
+def bad_lines(handoff: Handoff) -> Iterator[RuleFinding]:
     """H021"""
     for place in places_of(handoff):
         if place.name == "lines" and place.text.strip() and not are_lines(place.text):
-            yield Finding(
+            yield RuleFinding(
                 field=place.field,
                 message=f"lines is {quoted(place.text)}, neither `N-M` nor `all`",
-                remedy="write the first and the last line, such as `45-67`, or `all`",
+                hint="write the first and the last line, such as `45-67`, or `all`",
             )
 
 
@@ -99,14 +99,14 @@ def are_lines(text: str) -> bool:
     return text == "all" or bool(match and int(match[1]) <= int(match[2]))
 
 
-def bad_tag(handoff: Handoff) -> Iterator[Finding]:
+def bad_tag(handoff: Handoff) -> Iterator[RuleFinding]:
     """H022"""
     for place in places_of(handoff):
         if place.name == "applies_to" and not is_tag(place.text):
-            yield Finding(
+            yield RuleFinding(
                 field=place.field,
                 message=f"tag {quoted(place.text)} is not in lower case with hyphens",
-                remedy="write it like `user-state`",
+                hint="write it like `user-state`",
             )
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from segue.domain.handoff.checking.rules_items import PATH_PARTS, path_fault
-from segue.domain.handoff.checking.rules_values import ENUMERATIONS, Finding, places_of, quoted
+from segue.domain.handoff.checking.rules_values import ENUMERATIONS, RuleFinding, places_of, quoted
 from segue.domain.handoff.checking.secrets import find_secrets
-from segue.domain.handoff.model import CommandRun, FileCreated, FileModified, Handoff, Part
+from segue.domain.handoff.model import FileCreated, FileModified, Handoff, Part, ReportedCommand
 
 _CHECKED_ELSEWHERE = frozenset({*ENUMERATIONS, "lines", "applies_to", "id"})
 _EMPTY_WORDS = frozenset(
@@ -31,10 +31,10 @@ _EMPTY_WORDS = frozenset(
     }
 )
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,80}\](?!\()|<[A-Za-z][^<>\n/]{0,80}>|\{\{?[^{}\n]{1,80}\}\}?")
-_WHOLE_ITEM_KINDS = (FileCreated, FileModified, CommandRun)
+_WHOLE_ITEM_KINDS = (FileCreated, FileModified, ReportedCommand)
 
 
-def placeholder(handoff: Handoff) -> Iterator[Finding]:
+def placeholder(handoff: Handoff) -> Iterator[RuleFinding]:
     """H030"""
     for place in places_of(handoff):
         if place.name in _CHECKED_ELSEWHERE or not place.text.strip():
@@ -42,10 +42,10 @@ def placeholder(handoff: Handoff) -> Iterator[Finding]:
         if place.name in PATH_PARTS and path_fault(place.text.strip()):
             continue
         if is_placeholder(place.text):
-            yield Finding(
+            yield RuleFinding(
                 field=place.field,
                 message=f"{quoted(place.text)} is a placeholder, not a statement",
-                remedy="write what is meant, or drop it",
+                hint="write what is meant, or drop it",
             )
 
 
@@ -56,7 +56,7 @@ def is_placeholder(text: str) -> bool:
     return not words or words in _EMPTY_WORDS or _BRACKETED.fullmatch(bare) is not None
 
 
-def said_twice(handoff: Handoff) -> Iterator[Finding]:
+def said_twice(handoff: Handoff) -> Iterator[RuleFinding]:
     """H031"""
     for name in type(handoff).model_fields:
         value = getattr(handoff, name)
@@ -66,10 +66,10 @@ def said_twice(handoff: Handoff) -> Iterator[Finding]:
         for at, item in enumerate(value):
             key = statement_key(item)
             if key and first.setdefault(key, at) != at:
-                yield Finding(
+                yield RuleFinding(
                     field=f"{name}[{at}]",
                     message=f"says the same as {name}[{first[key]}]",
-                    remedy="keep one of the two",
+                    hint="keep one of the two",
                 )
 
 
@@ -89,12 +89,12 @@ def _parts(item: BaseModel) -> Iterator[str]:
     return iter(type(item).model_fields)
 
 
-def secret(handoff: Handoff) -> Iterator[Finding]:
+def secret(handoff: Handoff) -> Iterator[RuleFinding]:
     """H050"""
     for place in places_of(handoff):
         for found in find_secrets(place.text):
-            yield Finding(
+            yield RuleFinding(
                 field=place.field,
                 message=f"holds what looks like a secret ({found.kind})",
-                remedy="take it out and replace it where it was issued: it has been written down",
+                hint="take it out and replace it where it was issued: it has been written down",
             )

@@ -13,19 +13,19 @@ from segue.domain.handoff.model import ChangeType, Handoff, Level, Outcome
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class RuleFinding:
     """A place where a rule is broken, in plain words."""
 
     field: str
     """`gotchas[1].severity`"""
     message: str
     """What is wrong."""
-    remedy: str
+    hint: str
     """What to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     """A text of a handoff and where it stands."""
 
     field: str
@@ -80,14 +80,14 @@ def _known_words(name: str) -> dict[str, str]:
 _KNOWN_WORDS = {name: _known_words(name) for name in ENUMERATIONS}
 
 
-def mend_value(name: str, value: str) -> str | None:
+def fix_value(name: str, value: str) -> str | None:
     """The known value that `value` surely means in a field of this name, or none."""
     return _KNOWN_WORDS[name].get(_NOT_LETTERS.sub("", value.casefold()))
 
 
 def outcome_of(handoff: Handoff) -> str | None:
     """The outcome that is meant, if it is a known one."""
-    return mend_value("outcome", handoff.outcome) if handoff.outcome else None
+    return fix_value("outcome", handoff.outcome) if handoff.outcome else None
 
 
 def items_of(handoff: Handoff) -> Iterator[tuple[str, BaseModel]]:
@@ -100,15 +100,15 @@ def items_of(handoff: Handoff) -> Iterator[tuple[str, BaseModel]]:
                     yield f"{name}[{at}]", item
 
 
-def places_of(handoff: Handoff) -> Iterator[Place]:
+def places_of(handoff: Handoff) -> Iterator[TextPlace]:
     """Every text of a handoff, in the record's order."""
     for name in type(handoff).model_fields:
         yield from _places(name, name, getattr(handoff, name))
 
 
-def _places(field: str, name: str, value: Any) -> Iterator[Place]:
+def _places(field: str, name: str, value: Any) -> Iterator[TextPlace]:
     if isinstance(value, str):
-        yield Place(field, name, value)
+        yield TextPlace(field, name, value)
     elif isinstance(value, tuple):
         for at, each in enumerate(value):
             yield from _places(f"{field}[{at}]", name, each)

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from segue.domain.errors import InvalidRequest, describe_known
 from segue.domain.handoff.checking.lint import Problem, check_handoff, has_errors
 from segue.domain.handoff.checking.secrets import redact
+from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract.result import Origin
 from segue.domain.handoff.model import Blocker, Handoff
-from segue.domain.handoff.reading.extraction import extract_handoff
 
 MOST_CHARACTERS = 1_000_000
 """In all texts of one submission together."""
@@ -55,13 +56,15 @@ def read_submission(arguments: Mapping[str, Any], *, blockers: Collection[Blocke
     text = fields.pop("text", None)
     if text is not None and not isinstance(text, str):
         raise InvalidRequest("`text` must be a string: the handoff in your own words or in any notation")
-    extracted = extract_handoff(text).handoff if text else None
+    extracted = extract_handoff(text, origin=Origin.REPLY).handoff if text else None
     redacted = tuple(cleaner.redacted)
     try:
         named = Handoff.model_validate({name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
         # It goes back to be mended; what can be read of it is kept in case that never happens.
-        salvaged = extract_handoff(json.dumps(fields, ensure_ascii=False, default=str)).handoff
+        salvaged = extract_handoff(
+            json.dumps(fields, ensure_ascii=False, default=str), origin=Origin.REPLY
+        ).handoff
         return Submitted(
             handoff=_joined(extracted, salvaged), problems=tuple(_shape_problems(error)), redacted=redacted
         )
@@ -122,14 +125,14 @@ def _shape_problems(error: ValidationError) -> Iterator[Problem]:
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"])
         name = str(each["loc"][-1]) if each["loc"] else ""
         if each["type"] == "extra_forbidden" and len(each["loc"]) == 1:
-            said, remedy = "there is no such field", describe_known(name, Handoff.model_fields)
+            said, hint = "there is no such field", describe_known(name, Handoff.model_fields)
         elif each["type"] == "extra_forbidden":
-            said, remedy = "an item of this field has no such part", "drop it, or say it in another part"
+            said, hint = "an item of this field has no such part", "drop it, or say it in another part"
         elif each["type"] == "missing":
-            said, remedy = "this part is missing", "give it, or drop the item"
+            said, hint = "this part is missing", "give it, or drop the item"
         else:
-            said, remedy = each["msg"][:200], "give a value of the kind that the tool's schema names"
-        yield Problem(code=SHAPE, field=place.removeprefix(".")[:200], message=said, remedy=remedy[:600])
+            said, hint = each["msg"][:200], "give a value of the kind that the tool's schema names"
+        yield Problem(code=SHAPE, field=place.removeprefix(".")[:200], message=said, hint=hint[:600])
 
 
 @dataclass(slots=True)

@@ -117,7 +117,7 @@ def _yaml_block(handoff: Handoff) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _TaskLine:
     start: int
     end: int
     level: int
@@ -130,8 +130,8 @@ class _Line:
     is_rule: bool
 
 
-def _read_lines(text: str) -> list[_Line]:
-    lines: list[_Line] = []
+def _read_lines(text: str) -> list[_TaskLine]:
+    lines: list[_TaskLine] = []
     opened = ""
     for match in _LINE.finditer(text):
         if match.start() == match.end():
@@ -143,7 +143,7 @@ def _read_lines(text: str) -> list[_Line]:
         closes = in_code and mark[:1] == opened[:1] and len(mark) >= len(opened) and not word
         heading = None if in_code or mark else _HEADING.match(bare)
         lines.append(
-            _Line(
+            _TaskLine(
                 start=match.start(),
                 end=match.end(),
                 level=len(heading[1]) if heading else 0,
@@ -161,7 +161,7 @@ def _read_lines(text: str) -> list[_Line]:
     return lines
 
 
-def _heading_line(lines: list[_Line]) -> int | None:
+def _heading_line(lines: list[_TaskLine]) -> int | None:
     """A file that was worked on more than once has its newest handoff last."""
     for at in range(len(lines) - 1, -1, -1):
         words = "".join(c for c in lines[at].heading.casefold() if c.isalnum())
@@ -170,11 +170,11 @@ def _heading_line(lines: list[_Line]) -> int | None:
     return None
 
 
-def _ends_part(line: _Line, level: int) -> bool:
+def _ends_part(line: _TaskLine, level: int) -> bool:
     return line.is_rule or 0 < line.level <= level
 
 
-def _yaml_block_of(lines: list[_Line]) -> tuple[_Line, _Line] | None:
+def _yaml_block_of(lines: list[_TaskLine]) -> tuple[_TaskLine, _TaskLine] | None:
     for at, line in enumerate(lines):
         if line.fence and not line.in_code and line.word in _YAML_WORDS:
             closing = next((each for each in lines[at + 1 :] if each.fence and each.in_code), None)

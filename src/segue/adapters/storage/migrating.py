@@ -1,0 +1,84 @@
+"""Brings a schema to the newest revision, on SQLAlchemy and Alembic; loaded when it must be."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from segue.adapters.private_files import prepare_sqlite_file
+from segue.adapters.storage.address import Address
+from segue.adapters.storage.failures import explain_opening
+from segue.adapters.storage.migrations import HEAD
+from segue.domain.errors import StorageError
+
+_MIGRATION_LOCK = 7_301_001
+"""Number of the PostgreSQL lock that lets one process at a time migrate."""
+
+
+def migrate(address: Address, present: str | None) -> None:
+    """Bring the schema to the newest revision, one process at a time; an older file is copied first."""
+    engine = _open(address)
+    try:
+        if present is not None and present < HEAD and not address.is_postgres:
+            _copy(address.target, f"{address.target}.{present}")
+        with engine.connect() as connection:
+            if address.is_postgres:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+            _upgrade(connection)
+            connection.commit()
+    except (DBAPIError, OSError, sqlite3.Error) as error:
+        raise StorageError(explain_opening(address, _driver_error(error))) from error
+    finally:
+        engine.dispose()
+
+
+def _copy(path: str, to: str) -> None:
+    """What an older Segue can still open, should it be needed again."""
+    if Path(to).exists():
+        return  # it was begun before
+    prepare_sqlite_file(to)
+    with closing(sqlite3.connect(path)) as present, closing(sqlite3.connect(to)) as kept:
+        present.backup(kept)
+
+
+def _upgrade(connection: Connection) -> None:
+    if connection.dialect.has_table(connection, "alembic_version"):
+        present = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        if present == HEAD:
+            return  # another process was first
+    from segue.adapters.storage.migrations.running import upgrade  # Alembic is slow to import
+
+    upgrade(connection)
+
+
+def _driver_error(error: Exception) -> Exception:
+    orig = error.orig if isinstance(error, DBAPIError) else error
+    return orig if isinstance(orig, Exception) else error
+
+
+def _open(address: Address) -> Engine:
+    if address.is_postgres:
+        from segue.adapters.storage.postgres import connect_arguments
+
+        url = make_url(address.target).set(drivername="postgresql+psycopg")
+        return create_engine(url, connect_args=connect_arguments(address.target))
+    engine = create_engine(URL.create("sqlite", database=address.target))
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves, below
+    # Foreign keys stay off: a table that is made anew would take the rows that point to it with it.
+    for pragma in ("busy_timeout=30000", "synchronous=FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

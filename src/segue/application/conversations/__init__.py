@@ -1,0 +1,1 @@
+"""Conversations: one live session, of a step or of a chat."""

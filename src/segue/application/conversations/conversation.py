@@ -1,0 +1,396 @@
+"""The conversation with an agent: opened or joined, each message delivered once, its reply kept."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from segue.application.conversations.recorder import OnEvent, Recording
+from segue.application.conversations.timeouts import LimitReached, Limits, uninterrupted, within
+from segue.application.conversations.transactions import (
+    Happened,
+    add_message,
+    decide_approval,
+    read_submitted,
+    record_compacted,
+    record_opened,
+    record_reply,
+    record_sent,
+    save_message,
+)
+from segue.application.ports import backend as port
+from segue.application.ports.backend import AgentBackend, Reply, SessionRequest
+from segue.application.ports.store import Rows, Store
+from segue.application.ports.world import Clock
+from segue.domain.approvals import Approval, ApprovalStatus
+from segue.domain.errors import AgentFailed, BackendError, TurnStopped
+from segue.domain.handoff import redact
+from segue.domain.pipeline import Lease
+from segue.domain.session import (
+    HandoffLimits,
+    HandoffReason,
+    MessageKind,
+    MessageStatus,
+    Session,
+    SessionMessage,
+)
+from segue.domain.usage import Usage
+
+log = structlog.get_logger()
+
+_LOOK_SECONDS = 0.25
+"""How often the limits of a session are looked at."""
+_GRACE_SECONDS = 1.0
+"""How long a reply may take that comes with the number by which a limit is reached."""
+_LAST_WORDS_SECONDS = 5.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConversationParts:
+    """What every conversation needs."""
+
+    store: Store
+    clock: Clock
+    limits: Limits
+
+
+class Conversation:
+    """One session on its back end. Every call has a limit; what takes longer is a failure with a sentence.
+
+    With a lease it is that of a step: all that it writes is fenced, a caller who is cancelled leaves the
+    agent alone, and how a message fails is recorded with its attempt. Without one it is held by a person:
+    whoever is cancelled stops the agent, and each failure is written down.
+    """
+
+    def __init__(  # called in one place
+        self,
+        session: Session,
+        *,
+        lease: Lease | None,
+        backend: AgentBackend,
+        request: SessionRequest,
+        parts: ConversationParts,
+        messages: tuple[SessionMessage, ...] = (),
+    ) -> None:
+        self.session = session
+        self.lease = lease
+        self.backend = backend
+        self.request = request
+        self.messages = list(messages)
+        """What was said so far, as far as a lease holder knows it; one that a person holds reads it anew."""
+        self._parts = parts
+        self._store, self._clock, self._limits = parts.store, parts.clock, parts.limits
+        self._is_joined = False
+        self._exchange_task: asyncio.Task[SessionMessage] | None = None
+        self._recording: Recording | None = None
+
+    @property
+    def reference(self) -> str:
+        """The back end's name of the session."""
+        return self.session.session_ref or ""
+
+    def said(self, *kinds: MessageKind) -> list[SessionMessage]:
+        """What was said of these kinds, in order."""
+        return [message for message in self.messages if message.kind in kinds]
+
+    async def open(self) -> None:
+        """Open it on its back end, and write down its reference."""
+        opening = self.backend.open(self.request)
+        reference = await within(
+            self._limits.open_timeout, opening, f"{self.session.backend} did not open a session"
+        )
+        session = self.session
+        self.session = await self._store.write(
+            lambda rows: record_opened(rows, self.lease, session, reference)
+        )
+        self._is_joined = True
+
+    async def join(self) -> None:
+        """Make it usable if an earlier process opened it, or if it was never opened."""
+        if self._is_joined:
+            return None
+        if self.session.session_ref is None:
+            return await self.open()
+        joining = self.backend.resume(self.request, self.reference)
+        await within(
+            self._limits.open_timeout, joining, f"{self.session.backend} did not give the session back"
+        )
+        self._is_joined = True
+        return None
+
+    async def add(self, kind: MessageKind, key: str, text: str, **more: Any) -> SessionMessage:
+        """Write down what is about to be said; the same message again is the one that was saved."""
+        new = self.session.message(kind, key, storable(text), self._clock.now(), **more)
+        return self.keep(await self._store.write(lambda rows: add_message(rows, self.lease, new)))
+
+    def keep(self, message: SessionMessage) -> SessionMessage:
+        """Remember a message as it stands now."""
+        for place, known in enumerate(self.messages):
+            if known.id == message.id:
+                self.messages[place] = message
+                return message
+        self.messages.append(message)
+        return message
+
+    async def exchange(
+        self,
+        message: SessionMessage,
+        *,
+        since: datetime | None = None,
+        limits: HandoffLimits | None = None,
+        on_event: OnEvent | None = None,
+    ) -> SessionMessage:
+        """Send a message unless it was sent, and wait for its reply; the message as it stands then.
+
+        Time counts from `since`, or from when the agent took it. With limits, `LimitReached` once the session
+        has used what it may. `TurnStopped` if somebody else stopped it.
+        """
+        if message.status.is_final:
+            return message
+        if self.lease is not None:
+            return await self._exchange(message, since, limits, on_event)
+        task = self._exchange_task = asyncio.create_task(self._exchange_held(message, on_event))
+        try:
+            return await task
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if waiting is not None and waiting.cancelling():
+                raise
+            raise TurnStopped("it was stopped before it had answered") from None
+        finally:
+            self._exchange_task = None
+
+    async def stop(self) -> bool:
+        """Stop what the agent is at for a person; false if it is at nothing."""
+        task = self._exchange_task
+        if task is None:
+            return False
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    async def deliver(self, message: SessionMessage) -> SessionMessage:
+        """Send a message, unless it was sent before."""
+        if message.status is not MessageStatus.SENDING:
+            return message
+        text = await self._words_of(message)
+        sending = self.backend.send(self.request, self.reference, port.Message(id=message.wire_id, text=text))
+        await within(self._limits.open_timeout, sending, f"{self.session.backend} did not take the message")
+        now, session = self._clock.now(), self.session
+        return self.keep(
+            await self._store.write(
+                lambda rows: record_sent(rows, self.lease, session, message, text=text, at=now)
+            )
+        )
+
+    async def save(self, old: SessionMessage, new: SessionMessage) -> SessionMessage:
+        """Write down how far a message has come."""
+        return self.keep(await self._store.write(lambda rows: save_message(rows, self.lease, old, new)))
+
+    async def answer(self, permission_id: str, *, allow: bool, comment: str = "") -> None:
+        """Answer what the agent asked; what is settled already stays as it is."""
+        if self._recording is not None:
+            await self._recording.settle(permission_id)
+        now, session_id = self._clock.now(), self.session.id
+
+        def decide(rows: Rows) -> Approval | None:
+            asked = rows.first(Approval, session_id=session_id, request_ref=permission_id)
+            if asked is None or asked.status is not ApprovalStatus.PENDING:
+                return None
+            return decide_approval(rows, asked, approve=allow, comment=comment, decided_by=None, at=now)
+
+        await self._store.write(decide)
+        reference = self.session.session_ref or self.session.key
+        await self.backend.answer(reference, permission_id, allow=allow, comment=comment)
+
+    async def compact(self) -> None:
+        """Let the back end compact the conversation in place. If the caller is cancelled, that is stopped."""
+        await self.join()
+        allowed = self._allowed()
+        try:
+            async with asyncio.timeout(allowed):
+                await self.backend.compact(self.request, self.reference)
+        except asyncio.CancelledError:
+            await uninterrupted(self._interrupt())
+            raise
+        except TimeoutError:
+            await self._interrupt()
+            raise AgentFailed(
+                f"the session was not compacted within {allowed:g} s, and this was stopped. If it needs "
+                'longer, set "timeout" in its profile, or SEGUE_STEP_TIMEOUT'
+            ) from None
+        usage, now, session = await self._usage(), self._clock.now(), self.session
+        self.session = await self._store.write(lambda rows: record_compacted(rows, session, usage, now))
+
+    async def interrupt(self) -> None:
+        """Stop the turn that is under way, so that it can be spoken to again."""
+        stopping = self.backend.interrupt(self.reference)
+        await within(self._limits.stop_timeout, stopping, f"{self.session.backend} did not stop")
+
+    async def release(self, *, abort: bool = False) -> None:
+        """Abort and close it. What cannot be stopped in time is logged, never waited for."""
+        self._is_joined = False
+        reference = self.session.session_ref or self.session.key
+        try:
+            async with asyncio.timeout(self._limits.stop_timeout):
+                if abort:
+                    await self.backend.abort(reference)
+                await self.backend.close(reference)
+        except (BackendError, TimeoutError) as error:
+            log.warning("session_not_released", session=self.session.id, error=str(error))
+
+    async def _exchange_held(self, message: SessionMessage, on_event: OnEvent | None) -> SessionMessage:
+        """With a person: how it ends is written down, whatever that is."""
+        try:
+            return await self._exchange(message, None, None, on_event)
+        except asyncio.CancelledError:
+            await uninterrupted(self._cancel(message))
+            raise
+        except BackendError as error:
+            await self._end(message, message.failed(str(error)))
+            raise
+
+    async def _exchange(
+        self,
+        message: SessionMessage,
+        since: datetime | None,
+        limits: HandoffLimits | None,
+        on_event: OnEvent | None,
+    ) -> SessionMessage:
+        is_rejoined = message.status is MessageStatus.SENT
+        await self.join()
+        message = await self.deliver(message)
+        left = self._time_left(since or message.sent_at or message.created_at, is_rejoined=is_rejoined)
+        recording = Recording(self._store, self._clock, self.session, self.backend, self.lease, on_event)
+        self._recording = recording
+        try:
+            async with recording.follow(message.wire_id):
+                reply = await self._reply(message, recording, left, limits)
+                happened = await recording.take_last()
+                if on_event is not None and not recording.has_spoken:
+                    on_event(port.Said(text=reply.text))  # a back end that told nothing while it worked
+                return await self._record_reply(message, reply, happened)
+        finally:
+            self._recording = None
+
+    async def _reply(
+        self, message: SessionMessage, recording: Recording, left: float, limits: HandoffLimits | None
+    ) -> Reply:
+        try:
+            async with asyncio.timeout(left):
+                if limits is None:
+                    return await self.backend.wait(self.reference, message.wire_id)
+                return await self._within_limits(message, recording, limits)
+        except TimeoutError:
+            if self.lease is None:  # whoever closes a step aborts its session
+                await self._interrupt()
+            raise AgentFailed(
+                f"it timed out after {self._allowed():g} s and was stopped. If it needs longer, set "
+                '"timeout" in its step or profile, or SEGUE_STEP_TIMEOUT'
+            ) from None
+
+    async def _record_reply(
+        self, message: SessionMessage, reply: Reply, happened: Happened
+    ) -> SessionMessage:
+        before = self.session.usage
+        usage = None
+        if message.kind is MessageKind.QUESTION:
+            after = happened.usage or before
+            usage = after.since(before) if after is not None else None
+        replied = message.replied(storable(reply.text), self._clock.now(), usage)
+        session = self.session
+        self.session, message = await self._store.write(
+            lambda rows: record_reply(rows, self.lease, session, message, replied, happened)
+        )
+        return self.keep(message)
+
+    async def _within_limits(
+        self, message: SessionMessage, recording: Recording, limits: HandoffLimits
+    ) -> Reply:
+        waiting = asyncio.ensure_future(self.backend.wait(self.reference, message.wire_id))
+        watching = asyncio.ensure_future(self._until_full(recording, limits))
+        try:
+            await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                # The last answer fills the context, too: it may be on its way.
+                await asyncio.wait({waiting}, timeout=_GRACE_SECONDS)
+            if waiting.done() or await self._has_submitted(message):
+                return await waiting
+            raise LimitReached(watching.result())
+        finally:
+            for task in (waiting, watching):
+                task.cancel()
+            await asyncio.gather(waiting, watching, return_exceptions=True)
+
+    async def _until_full(self, recording: Recording, limits: HandoffLimits) -> HandoffReason:
+        """Why the session must hand over, once it must."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = self._clock.now()
+            reason = limits.reached(recording.usage, recording.turns, self.session.started_at, now)
+            if reason is not None:
+                return reason
+
+    async def _has_submitted(self, message: SessionMessage) -> bool:
+        """True if the agent handed off through a tool already: it is about to end."""
+        given = await self._store.read(lambda rows: read_submitted(rows, self.session.id, message.id))
+        return given.accepted is not None
+
+    async def _words_of(self, message: SessionMessage) -> str:
+        """What is sent: the first message of a person brings the standing orders; a briefing has them."""
+        orders = self.session.profile.system_prompt_additions.strip()
+        if not orders or self.session.step_id is not None:
+            return message.text
+        said = await self._store.read(lambda rows: rows.find(SessionMessage, session_id=self.session.id))
+        return f"{orders}\n\n{message.text}" if said[0].id == message.id else message.text
+
+    async def _cancel(self, message: SessionMessage) -> None:
+        await self._interrupt()
+        await self._end(message, message.cancelled("it was cancelled before it was answered"))
+
+    async def _end(self, message: SessionMessage, ended: SessionMessage) -> None:
+        """How it ended, unless its reply came in the last moment."""
+
+        def end(rows: Rows) -> None:
+            found = rows.get(SessionMessage, message.id, lock=True)
+            if not found.status.is_final:
+                rows.save(found, ended)
+            rows.void_approvals(self.session.id, now)
+
+        now = self._clock.now()
+        await self._store.write(end)
+
+    async def _interrupt(self) -> None:
+        try:
+            async with asyncio.timeout(self._limits.stop_timeout):
+                await self.backend.interrupt(self.session.session_ref or self.session.key)
+        except (BackendError, TimeoutError) as error:
+            log.warning("session_not_stopped", session=self.session.id, error=str(error))
+
+    async def _usage(self) -> Usage | None:
+        if not self.backend.capabilities.usage:
+            return None
+        with suppress(BackendError, TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_SECONDS):
+                return await self.backend.usage(self.reference)
+        return None
+
+    def _allowed(self) -> float:
+        return self.session.timeout or self.session.profile.timeout or self._limits.step_timeout
+
+    def _time_left(self, since: datetime, *, is_rejoined: bool) -> float:
+        allowed = self._allowed()
+        left = (since + timedelta(seconds=allowed) - self._clock.now()).total_seconds()
+        # After a restart the reply may be there already: time to fetch it is given in any case.
+        return max(min(left, allowed), self._limits.late_reply_timeout) if is_rejoined else max(left, 0)
+
+
+def storable(text: str) -> str:
+    """No key of anybody's is stored, and a NUL or half a character is what no database keeps."""
+    plain = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return redact(plain)[0]

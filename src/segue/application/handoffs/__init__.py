@@ -1,0 +1,1 @@
+"""Handoffs: asked for, reviewed, repaired and saved, for steps and for chat."""

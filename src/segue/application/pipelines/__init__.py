@@ -1,0 +1,1 @@
+"""Pipelines: submitted, run step by step, ended."""

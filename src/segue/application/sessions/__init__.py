@@ -1,0 +1,1 @@
+"""Sessions outside of pipelines."""

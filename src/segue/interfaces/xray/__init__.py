@@ -1,0 +1,1 @@
+"""The handoff X-ray: what was claimed, what is true, what the next agent reads; as values and as one file."""

@@ -1,0 +1,1 @@
+"""The audit trail: its chains, and that no alteration goes unnoticed."""
