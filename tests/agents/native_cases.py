@@ -139,7 +139,7 @@ class NativeCases:
         await run(backend, request, "[[edit]]")
         reply, events = await run(backend, request, "[[again]]", number="m2")
         assert reply.text == "Once more."
-        assert "Wrote hello.txt." in str(model.requests[-1].body)
+        assert "Wrote hello.txt." in str(model.turns[-1].body)
         found = await backend.usage(request.key)
         assert found is not None
         assert (found.input_tokens, found.cache_read_tokens, found.cache_write_tokens) == self.spent

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,6 +43,7 @@ from segue.testing import (
     usage,
     write,
 )
+from tests.agents.conftest import StartAcp
 from tests.agents.rig import Rig
 from tests.agents.rig_acp import make_claude, make_codex, make_goose, make_opencode
 
@@ -99,10 +100,8 @@ def rig(agent: str, homes: Path, model: ScriptedModel) -> Rig:
 
 
 @pytest.fixture
-async def backend(tmp_path: Path) -> AsyncIterator[AcpBackend]:
-    made = AcpBackend(sessions_dir=tmp_path / "sessions")
-    yield made
-    await made.shutdown()
+def backend(start_acp: StartAcp) -> AcpBackend:
+    return start_acp()
 
 
 @pytest.fixture
@@ -235,8 +234,9 @@ async def test_a_person_is_asked(backend: AcpBackend, rig: Rig, workspace: Path)
 
 @of("opencode", *OTHERS)
 async def test_an_agent_that_is_killed_says_so_and_its_session_can_be_loaded(
-    backend: AcpBackend, rig: Rig, workspace: Path, tmp_path: Path, model: ScriptedModel
+    start_acp: StartAcp, rig: Rig, workspace: Path, tmp_path: Path, model: ScriptedModel
 ) -> None:
+    backend = start_acp()
     request = rig.request(str(workspace))
     await backend.open(request)
     await ask(backend, request, "[[more]] first words")
@@ -251,10 +251,10 @@ async def test_an_agent_that_is_killed_says_so_and_its_session_can_be_loaded(
         await backend.wait("k1", "m2")
     await backend.shutdown()
 
-    later = AcpBackend(sessions_dir=tmp_path / "sessions")
+    later = start_acp()
     await later.resume(request, "k1")
     assert re.fullmatch(r"I saw \d+ messages\.", await ask(later, request, "[[more]] last words", "m3"))
-    assert "first words" in json.dumps(model.requests[-1].body)
+    assert "first words" in json.dumps(model.turns[-1].body)
     await later.close("k1")
     assert not family(backend)
 

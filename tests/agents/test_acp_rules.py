@@ -8,9 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import psutil
 import pytest
@@ -29,23 +29,29 @@ from segue.application.ports.backend import (
 from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
 from segue.domain.permissions import DEFAULT_RULES, Access, PermissionRule, Ruling, Tool
+from tests.agents.conftest import StartAcp
 
 AGENT = Path(__file__).with_name("little_acp_agent.py")
 
-
-@pytest.fixture
-async def backend(tmp_path: Path) -> AsyncIterator[AcpBackend]:
-    made = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
-    yield made
-    await made.shutdown()
+Started: TypeAlias = Callable[[], set[psutil.Process]]
 
 
 @pytest.fixture
-async def patient(tmp_path: Path) -> AsyncIterator[AcpBackend]:
+def backend(start_acp: StartAcp) -> AcpBackend:
+    return start_acp(timeout=1)
+
+
+@pytest.fixture
+def patient(start_acp: StartAcp) -> AcpBackend:
     """One that lets an agent stop by itself, however slow the machine is."""
-    made = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=120)
-    yield made
-    await made.shutdown()
+    return start_acp(timeout=120)
+
+
+@pytest.fixture
+def started() -> Started:
+    """The processes of this test alone: another one in this process may have left some."""
+    before = {*psutil.Process().children()}
+    return lambda: {*psutil.Process().children()} - before
 
 
 @pytest.fixture
@@ -414,7 +420,9 @@ async def test_abort_ends_an_agent_that_waits_for_a_person(patient: AcpBackend, 
         await waiting
 
 
-async def test_abort_kills_an_agent_that_does_not_listen(backend: AcpBackend, workspace: Path) -> None:
+async def test_abort_kills_an_agent_that_does_not_listen(
+    backend: AcpBackend, workspace: Path, started: Started
+) -> None:
     asked = request(workspace)
     session = await backend.open(asked)
     await backend.send(asked, session, Message(id="m1", text=json.dumps([["forever"]])))
@@ -424,7 +432,7 @@ async def test_abort_kills_an_agent_that_does_not_listen(backend: AcpBackend, wo
     await backend.abort(session)
     with pytest.raises(AgentFailed, match="aborted"):
         await waiting
-    assert not psutil.Process().children()
+    assert not started()
 
 
 async def test_interrupt_leaves_a_session_that_answers_though_it_could_not_be_loaded(
@@ -441,7 +449,9 @@ async def test_interrupt_leaves_a_session_that_answers_though_it_could_not_be_lo
     assert await work(patient, asked, ["say", "Still here."], message="m2") == "Still here."
 
 
-async def test_interrupt_kills_an_agent_that_does_not_listen(backend: AcpBackend, workspace: Path) -> None:
+async def test_interrupt_kills_an_agent_that_does_not_listen(
+    backend: AcpBackend, workspace: Path, started: Started
+) -> None:
     asked = request(workspace)
     session = await backend.open(asked)
     await backend.send(asked, session, Message(id="m1", text=json.dumps([["forever"]])))
@@ -450,16 +460,16 @@ async def test_interrupt_kills_an_agent_that_does_not_listen(backend: AcpBackend
     await backend.interrupt(session)
     with pytest.raises(AgentFailed, match="aborted"):
         await waiting
-    assert not psutil.Process().children()
+    assert not started()
     assert await work(backend, asked, ["say", "Loaded."], message="m2") == "Loaded."
 
 
 async def test_a_message_is_delivered_once_and_a_session_opened_once(
-    backend: AcpBackend, workspace: Path
+    backend: AcpBackend, workspace: Path, started: Started
 ) -> None:
     asked = request(workspace)
     assert await backend.open(asked) == await backend.open(asked)
-    assert len(psutil.Process().children()) == 1
+    assert len(started()) == 1
     message = Message(id="m1", text=json.dumps([["say", "once"]]))
     for _ in range(3):
         await backend.send(asked, "k1", message)
@@ -468,13 +478,13 @@ async def test_a_message_is_delivered_once_and_a_session_opened_once(
 
 
 async def test_after_a_restart_a_reply_is_there_and_the_session_goes_on(
-    backend: AcpBackend, workspace: Path, tmp_path: Path
+    backend: AcpBackend, start_acp: StartAcp, workspace: Path
 ) -> None:
     asked = request(workspace)
     told = {"sessionUpdate": "usage_update", "used": 7, "size": 10}
     await work(backend, asked, ["update", told], ["say", "first"])
     await backend.shutdown()
-    later = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
+    later = start_acp(timeout=1)
     assert (await later.wait("k1", "m1")).text == "first"
     spent = await later.usage("k1")
     assert spent is not None
@@ -489,17 +499,19 @@ async def test_after_a_restart_a_reply_is_there_and_the_session_goes_on(
 
 
 async def test_an_agent_that_cannot_load_has_lost_its_session(
-    backend: AcpBackend, workspace: Path, tmp_path: Path
+    backend: AcpBackend, start_acp: StartAcp, workspace: Path
 ) -> None:
     asked = request(workspace, "noload")
     await work(backend, asked, ["say", "first"])
     await backend.shutdown()
-    later = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
+    later = start_acp(timeout=1)
     with pytest.raises(SessionLost, match="cannot take up a session"):
         await later.resume(asked, "k1")
 
 
-async def test_what_a_killed_segue_left_running_is_ended(workspace: Path, tmp_path: Path) -> None:
+async def test_what_a_killed_segue_left_running_is_ended(
+    start_acp: StartAcp, workspace: Path, tmp_path: Path
+) -> None:
     code = (
         "import asyncio, sys; from pathlib import Path\n"
         "from tests.agents.test_acp_rules import *\n"
@@ -520,7 +532,7 @@ async def test_what_a_killed_segue_left_running_is_ended(workspace: Path, tmp_pa
         os.kill(segue.pid, signal.SIGKILL)
     await asyncio.sleep(0.5)
     assert psutil.pid_exists(pid)
-    later = AcpBackend(sessions_dir=tmp_path / "sessions", timeout=1)
+    later = start_acp(timeout=1)
     assert await later.leftovers() == ["k1"]
     with pytest.raises(SessionLost, match="ended with the Segue that had started it"):
         await later.wait("k1", "m1")
@@ -561,7 +573,7 @@ async def test_the_environment_is_the_users_without_segues_part(
     assert found[2]["result"]["output"] == f"--y-z-{workspace}\n"
 
 
-async def test_a_probe_starts_the_agent_and_leaves_nothing(backend: AcpBackend) -> None:
+async def test_a_probe_starts_the_agent_and_leaves_nothing(backend: AcpBackend, started: Started) -> None:
     good = await backend.probe({"command": [sys.executable, str(AGENT), "keep"]})
     assert (good.program, good.works) == (sys.executable, True)
     bad = await backend.probe({"command": [sys.executable, str(AGENT), "die", "no licence"]})
@@ -570,4 +582,4 @@ async def test_a_probe_starts_the_agent_and_leaves_nothing(backend: AcpBackend) 
     none = await backend.probe({"command": ["no-such-agent"]})
     assert (none.program, none.works) == (None, False)
     assert "not on the PATH" in none.said
-    assert not psutil.Process().children()
+    assert not started()

@@ -175,4 +175,4 @@ class TestClaudeCode(NativeCases):
     ) -> None:
         given = options(rig, append_system_prompt="Speak like a sailor.", arguments=["--effort", "low"])
         await run(backend, rig.request(str(workspace), profile=rig.profile(options=given)), "[[again]]")
-        assert "Speak like a sailor." in str(model.requests[-1].body)
+        assert "Speak like a sailor." in str(model.turns[-1].body)

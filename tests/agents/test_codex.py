@@ -57,8 +57,8 @@ class TestCodex(NativeCases):
     ) -> None:
         given = rig.profile(options=options(rig, append_system_prompt="Speak like a sailor."))
         await run(backend, rig.request(str(workspace), profile=given), "[[again]]")
-        assert "Speak like a sailor." in str(model.requests[-1].body)
-        assert "`*git push*`" in str(model.requests[-1].body)
+        assert "Speak like a sailor." in str(model.turns[-1].body)
+        assert "`*git push*`" in str(model.turns[-1].body)
 
     async def test_an_option_opens_the_sandbox(
         self, backend: StreamedBackend, rig: Rig, workspace: Path

@@ -170,7 +170,7 @@ async def test_what_is_refused_outright_is_not_even_offered(
 ) -> None:
     rules = (*DEFAULT_RULES, PermissionRule(tool=Tool.EDIT, action=Ruling.DENY))
     await ask(backend, bench.request(workspace, permissions=rules), "[[say]]")
-    offered = {tool.name for tool in bench.model.requests[-1].request.tools}
+    offered = {tool.name for tool in bench.model.turns[-1].request.tools}
     assert "bash" in offered
     assert not offered & {"write", "edit", "question"}
 
@@ -250,7 +250,7 @@ async def test_tools_of_ours_reach_their_own_session_alone(
         if record.scenario == "tool":
             assert len([t for t in record.request.tools if t.name.endswith("_submit_handoff")]) == 1
     await ask(backend, bench.request(workspace), "[[say]]")
-    assert not [t for t in bench.model.requests[-1].request.tools if t.name.endswith("_submit_handoff")]
+    assert not [t for t in bench.model.turns[-1].request.tools if t.name.endswith("_submit_handoff")]
 
 
 async def test_a_tool_server_that_does_not_start_is_told(

@@ -107,7 +107,7 @@ def test_an_agent_without_a_session_is_run_again_in_an_empty_folder(tmp_path: Pa
         project = make_project(tmp_path / "project", catalog(command_agent(tmp_path, model), "ramble"))
         pipeline = json.loads(run_segue(tmp_path, project, "run", "pair", "Mend add.", "--json"))
         scenarios = [record.scenario for record in model.requests]
-        briefing = model.requests[-1].request.text
+        briefing = model.turns[-1].request.text
     assert scenarios == ["ramble", "structure", "review"]
     record = pipeline["steps"][0]["latest_handoff"]
     assert record["metadata"]["outcome"] == "completed"
@@ -126,7 +126,7 @@ def test_who_is_not_asked_passes_its_raw_reply_on(tmp_path: Path) -> None:
         project = make_project(tmp_path / "project", catalog(command_agent(tmp_path, model), "ramble"))
         run_segue(tmp_path, project, "run", "pair", "Mend add.", "--json", SEGUE_ASK_WRITER="false")
         scenarios = [record.scenario for record in model.requests]
-        briefing = model.requests[-1].request.text
+        briefing = model.turns[-1].request.text
     assert scenarios == ["ramble", "review"]
     assert RAMBLING in briefing
 

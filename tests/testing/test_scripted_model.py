@@ -292,6 +292,15 @@ def test_a_record_is_whole_when_the_client_has_the_reply(api: Api, stream: bool)
             assert (model.requests[-1].status, model.requests[-1].ended) == (200, True)
 
 
+@every_api
+def test_its_turns_are_without_side_calls(api: Api) -> None:
+    with ScriptedModel({"a": say("x")}) as model:
+        api.ask(model, "[[a]] Go.")
+        api.ask(model, "A title for it.", tools=[])
+        assert [record.scenario for record in model.requests] == ["a", "side"]
+        assert [record.scenario for record in model.turns] == ["a"]
+
+
 def test_it_stops_and_starts_on_the_same_port() -> None:
     model = ScriptedModel({"a": say("x")})
     with model:

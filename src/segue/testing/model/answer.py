@@ -26,6 +26,9 @@ from segue.testing.model.script import (
 )
 from segue.testing.model.tools import NoTool, ScriptedToolCall, call_tool, make_text
 
+SIDE = "side"
+"""The scenario of a request outside the script, such as one for a title."""
+
 _AFTER_THE_END = Turn((Say("Done."),))
 _CHARACTERS_PER_TOKEN = 4
 
@@ -85,7 +88,7 @@ class Wire:
 def choose_turn(script: Script, request: ModelRequest, seen: Mapping[tuple[str, int, int], int]) -> Choice:
     """The turn of the script for a request; `seen` counts the turns that come only some times."""
     if not request.tools and script.side is not None:
-        return Choice("side", script.side)
+        return Choice(SIDE, script.side)
     name = _find_scenario(script, request)
     if name is None:
         known = ", ".join(script.scenarios) or "none"

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from segue.testing.model import anthropic, openai_chat, openai_responses
-from segue.testing.model.answer import ModelAnswer, Seen, Wire, choose_turn, count_tokens, make_answer
+from segue.testing.model.answer import SIDE, ModelAnswer, Seen, Wire, choose_turn, count_tokens, make_answer
 from segue.testing.model.faults import error_headers, is_overflow, word_error
 from segue.testing.model.http import BadRequest, HttpReply, HttpRequest, read_request
 from segue.testing.model.loading import load_script
@@ -90,6 +90,11 @@ class ScriptedModel:
     def url(self) -> str:
         """Where it listens."""
         return f"http://{_HOST}:{self.port}"
+
+    @property
+    def turns(self) -> list[RequestRecord]:
+        """The requests that play a scenario: without side calls, which an agent makes at any moment."""
+        return [record for record in self.requests if record.scenario != SIDE]
 
     def start(self) -> Self:
         """Listen; returns when requests can come."""
