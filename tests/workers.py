@@ -62,11 +62,12 @@ def _serve(folder: str, paths: Sequence[str]) -> None:
 
 def _import_tests(paths: Sequence[str]) -> None:
     """A file that cannot be imported is left to the workers, who say why."""
+    files = dict.fromkeys(path.partition("::")[0] for path in paths)  # its tests are not looked for
     kept = os.dup(1)
     with open(os.devnull, "wb") as nothing:  # noqa: PTH123  # a handle is wanted
         os.dup2(nothing.fileno(), 1)
     # with the plugin of tests.run: if a test imported it, its assertions would not be rewritten
-    pytest.main(["--collect-only", "-p", "no:cacheprovider", "-p", "tests.outcomes", *paths], [_Nothing()])
+    pytest.main(["--collect-only", "-p", "no:cacheprovider", "-p", "tests.outcomes", *files], [_Nothing()])
     os.dup2(kept, 1)
     os.close(kept)
 
