@@ -31,10 +31,13 @@ def bench(name: str, *options: str) -> str:
 
 
 def test_the_overhead_of_a_step_is_printed_beside_its_floor() -> None:
-    told = bench("overhead", "--pipelines", "2", "--steps", "2")
-    rows = re.findall(r"^(bare SQLite|segue, one|segue, all).*?([\d.]+) +([\d.]+)$", told, re.MULTILINE)
-    assert [name for name, _, _ in rows] == ["bare SQLite", "segue, one", "segue, all"]
-    assert rows[0][2] == "1.0"
+    told = bench("overhead", "--no-peers", "--rounds=1", "--alone", "2", "--together=2")
+    assert re.findall(r"^(.*); ms a step, median of 1$", told, re.MULTILINE) == [
+        "one chain of 2",
+        "2 chains of 10 at once",
+    ]
+    rows = re.findall(r"^(\S.*?) +(\d+\.\d\d) +(\d+\.\d\d) *$", told, re.MULTILINE)
+    assert [name for name, _, _ in rows] == ["bare SQLite, 5 commits", "Segue", "Segue, git worktrees"] * 2
 
 
 def test_what_commands_cost_is_printed_beside_bare_python() -> None:
