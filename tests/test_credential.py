@@ -15,8 +15,8 @@ import pytest
 
 from segue.adapters.credential import LocalCredential, login_name
 from segue.adapters.storage.database import SqlStore, open_database
+from segue.adapters.storage.gateway import ReadConnection
 from segue.adapters.storage.queries import SqlRows
-from segue.adapters.storage.reader import Rows
 from segue.application.tokens import Tokens, hash_of
 from segue.domain.errors import CredentialError, InvalidRequest, TokenRefused, UnknownName
 from segue.domain.tokens import Token, TokenKind, read_expiry
@@ -209,7 +209,7 @@ async def test_a_late_code_gives_nothing(tokens: Tokens, clock: Clock) -> None:
 
 @pytest.mark.thorough
 async def test_a_code_gives_no_token_past_those_who_revoke(postgres_url: str, path: Path) -> None:
-    def somebody_waits(rows: Rows) -> bool:
+    def somebody_waits(rows: ReadConnection) -> bool:
         return bool(rows.all("SELECT pid FROM pg_locks WHERE NOT granted"))
 
     database = await open_database(postgres_url)

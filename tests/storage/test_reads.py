@@ -18,8 +18,9 @@ from sqlalchemy import make_url
 from segue.adapters.storage.address import parse_address
 from segue.adapters.storage.codec import Row
 from segue.adapters.storage.database import SqlStore, open_database
+from segue.adapters.storage.gateway import ReadConnection
 from segue.adapters.storage.postgres import ERRORS, PostgresConnection, connect_arguments
-from segue.adapters.storage.reader import Reader, Rows
+from segue.adapters.storage.reader import Reader
 from segue.adapters.storage.views import SqlViews
 from segue.application.views import AuditFilter, PipelineFilter
 from segue.domain.errors import StorageError
@@ -76,7 +77,7 @@ async def test_a_read_sees_one_state_of_the_records(database: SqlStore) -> None:
     has_read, may_go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    def read_twice(rows: Rows) -> list[list[Row]]:
+    def read_twice(rows: ReadConnection) -> list[list[Row]]:
         first = rows.all("SELECT id FROM pipelines")
         loop.call_soon_threadsafe(has_read.set)
         assert may_go_on.wait(120)
@@ -111,7 +112,7 @@ async def test_a_read_after_closing_is_refused(database_url: str) -> None:
     has_begun, may_go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    def read(_rows: Rows) -> bool:
+    def read(_rows: ReadConnection) -> bool:
         loop.call_soon_threadsafe(has_begun.set)
         return may_go_on.wait(120)
 
@@ -172,7 +173,7 @@ async def test_closing_does_not_wait_for_a_server_that_is_silent(postgres_url: s
         wire.is_silent = True
         has_begun, loop = asyncio.Event(), asyncio.get_running_loop()
 
-        def read(rows: Rows) -> object:
+        def read(rows: ReadConnection) -> object:
             loop.call_soon_threadsafe(has_begun.set)
             return rows.all("SELECT 1")
 

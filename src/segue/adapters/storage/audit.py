@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from segue.adapters.storage.codec import Row, read_time, where, write_time
-from segue.adapters.storage.gateway import WriteConnection, insert_into
-from segue.adapters.storage.reader import Rows
+from segue.adapters.storage.gateway import ReadConnection, WriteConnection, insert_into
 from segue.domain.audit import AuditKind
 from segue.domain.audit_chain import (
     GENESIS,
@@ -86,7 +85,7 @@ def chained_entry(entry: NewEntry, seq: int, payload: str | None, previous: str)
     return replace(linked, hash=hash_entry(linked, previous))
 
 
-def read_chains(rows: Rows, pipeline_id: int | None = None) -> Iterator[ChainedEntry | ChainHead]:
+def read_chains(rows: ReadConnection, pipeline_id: int | None = None) -> Iterator[ChainedEntry | ChainHead]:
     """The heads, then the entries of each chain in the order of their ids; of one chain, or of all."""
     chosen, given = where(("chain = :chain", "chain", pipeline_id))
     for row in rows.all(f"SELECT chain, seq, head FROM audit_heads {chosen} ORDER BY chain", **given):

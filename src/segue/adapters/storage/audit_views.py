@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from segue.adapters.storage.audit import read_chains
 from segue.adapters.storage.codec import columns, decode, where
-from segue.adapters.storage.reader import Rows
+from segue.adapters.storage.gateway import ReadConnection
 from segue.application.views import AuditFilter, AuditPage
 from segue.domain.audit import AuditEntry
 from segue.domain.audit_chain import AuditReport, ChainedEntry, ChainHead, find_alterations
@@ -20,7 +20,7 @@ class AuditReading(ABC):
     """Reads of the audit trail; each sees one state of it."""
 
     @abstractmethod
-    async def _read(self, act: Callable[[Rows], T]) -> T: ...
+    async def _read(self, act: Callable[[ReadConnection], T]) -> T: ...
 
     async def audit(self, criteria: AuditFilter) -> AuditPage:
         """Some entries, newest first."""

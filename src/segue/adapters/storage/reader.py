@@ -11,11 +11,11 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from segue.adapters.storage.address import Address
-from segue.adapters.storage.codec import Row
 from segue.adapters.storage.failures import explain
+from segue.adapters.storage.gateway import ReadConnection
 from segue.domain.errors import StorageError
 
 T = TypeVar("T")
@@ -26,15 +26,7 @@ _CLOSING_SECONDS = 3.0
 """How long reads may still run when the database is closed, where they wait for a server."""
 
 
-class Rows(Protocol):
-    """What a read is given: one state of the records."""
-
-    def all(self, sql: str, /, **given: Any) -> list[Row]:
-        """The rows that a statement gives; `:name` in it stands for what is given."""
-        ...
-
-
-class ReadConnection(Rows, Protocol):
+class KeptConnection(ReadConnection, Protocol):
     """A connection that cannot write, used by one thread at a time."""
 
     def begin(self) -> None:
@@ -58,7 +50,7 @@ class Reader:
     def __init__(
         self,
         address: Address,
-        connect: Callable[[], ReadConnection],
+        connect: Callable[[], KeptConnection],
         *,
         errors: tuple[type[Exception], ...],
         threads: int = THREADS,
@@ -71,15 +63,15 @@ class Reader:
         self._given_up = given_up or threading.Event()
         """Set when nobody waits any longer for reads that wait for a server."""
         self._closed = False
-        self._idle: deque[ReadConnection] = deque()
+        self._idle: deque[KeptConnection] = deque()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="segue-read")
 
-    async def run(self, read: Callable[[Rows], T]) -> T:
+    async def run(self, read: Callable[[ReadConnection], T]) -> T:
         """What a read gives; `StorageError` if the database cannot be used now."""
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, read)
 
-    def _run(self, read: Callable[[Rows], T]) -> T:
+    def _run(self, read: Callable[[ReadConnection], T]) -> T:
         self._check_open()  # it may have waited in line
         try:
             while True:
@@ -100,7 +92,7 @@ class Reader:
         except self._errors as error:
             raise StorageError(explain(self._address, error)) from error
 
-    def _take(self) -> tuple[ReadConnection, bool]:
+    def _take(self) -> tuple[KeptConnection, bool]:
         """A connection, and whether it is new."""
         try:
             return self._idle.pop(), False
@@ -122,7 +114,7 @@ class Reader:
             self._idle.pop().close()
 
 
-def _transact(connection: ReadConnection, read: Callable[[Rows], T]) -> T:
+def _transact(connection: KeptConnection, read: Callable[[ReadConnection], T]) -> T:
     connection.begin()
     try:
         return read(connection)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from segue.adapters.storage.codec import columns, decode, where
-from segue.adapters.storage.reader import Rows
+from segue.adapters.storage.gateway import ReadConnection
 from segue.application.views import (
     Lineage,
     MessageView,
@@ -25,7 +25,7 @@ class SessionReading(ABC):
     """Reads of sessions, each in one transaction."""
 
     @abstractmethod
-    async def _read(self, act: Callable[[Rows], T]) -> T:
+    async def _read(self, act: Callable[[ReadConnection], T]) -> T:
         """Run a read in a transaction of its own."""
 
     async def sessions(self, *, before: int | None = None, limit: int = 50) -> SessionPage:
@@ -45,7 +45,7 @@ class SessionReading(ABC):
         return await self._read(lambda rows: _lineage(rows, session_id))
 
 
-def _detail(rows: Rows, session_id: int) -> SessionDetail:
+def _detail(rows: ReadConnection, session_id: int) -> SessionDetail:
     found = rows.all(f"{_SESSIONS} WHERE a.id = :session_id", session_id=session_id)
     if not found:
         raise SessionNotFound(session_id)
@@ -57,7 +57,7 @@ def _detail(rows: Rows, session_id: int) -> SessionDetail:
     )
 
 
-def _lineage(rows: Rows, session_id: int) -> Lineage:
+def _lineage(rows: ReadConnection, session_id: int) -> Lineage:
     own = [decode(SessionView, row) for row in rows.all(f"{_SESSIONS} WHERE a.id = :id", id=session_id)]
     if not own:
         raise SessionNotFound(session_id)

@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from segue.adapters.storage.audit_views import AuditReading
 from segue.adapters.storage.codec import Row, columns, decode, read_left_out, read_time, read_usage, where
-from segue.adapters.storage.reader import Reader, Rows
+from segue.adapters.storage.gateway import ReadConnection
+from segue.adapters.storage.reader import Reader
 from segue.adapters.storage.session_views import SessionReading
 from segue.application.run_results import EndedRun, RunResult, result_of
 from segue.application.views import (
@@ -42,7 +43,7 @@ class SqlViews(SessionReading, AuditReading):
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    async def _read(self, act: Callable[[Rows], T]) -> T:
+    async def _read(self, act: Callable[[ReadConnection], T]) -> T:
         return await self._reader.run(act)
 
     async def pipelines(self, criteria: PipelineFilter) -> PipelinePage:
@@ -155,7 +156,7 @@ def _escaped(text: str) -> str:
     return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
 
 
-def _pipeline(rows: Rows, pipeline_id: int) -> PipelineDetail:
+def _pipeline(rows: ReadConnection, pipeline_id: int) -> PipelineDetail:
     found = rows.all(_PIPELINE, pipeline_id=pipeline_id)
     if not found:
         raise PipelineNotFound(pipeline_id)
@@ -182,7 +183,7 @@ def _result(row: Row, status: PipelineStatus, steps: list[StepView]) -> RunResul
     return result_of(ended)
 
 
-def _steps(rows: Rows, pipeline_id: int) -> list[StepView]:
+def _steps(rows: ReadConnection, pipeline_id: int) -> list[StepView]:
     """The steps of a run in their order, with their newest handoffs; none if there is no such run."""
     handoffs = {
         row["step_id"]: decode(HandoffView, row)
@@ -205,7 +206,7 @@ def _steps(rows: Rows, pipeline_id: int) -> list[StepView]:
     ]
 
 
-def _step(rows: Rows, pipeline_id: int, number: int) -> StepDetail:
+def _step(rows: ReadConnection, pipeline_id: int, number: int) -> StepDetail:
     steps = _steps(rows, pipeline_id)
     if not steps:
         raise PipelineNotFound(pipeline_id)  # every run has a step
@@ -237,7 +238,7 @@ def _progress(row: Row) -> AttemptProgress:
     return AttemptProgress.OPENING if row["session_ref"] is None else AttemptProgress(row["briefing_status"])
 
 
-def _approvals(rows: Rows, pipeline_id: int | None, *, everything: bool = False) -> list[Approval]:
+def _approvals(rows: ReadConnection, pipeline_id: int | None, *, everything: bool = False) -> list[Approval]:
     chosen, given = where(
         ("t.pipeline_id = :pipeline_id", "pipeline_id", pipeline_id),
         ("t.status = :status", "status", None if everything else str(ApprovalStatus.PENDING)),
