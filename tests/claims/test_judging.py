@@ -447,3 +447,8 @@ def test_each_entry_points_to_its_evidence() -> None:
 def test_removed_definitions_that_nobody_mentions_are_listed() -> None:
     assert STEP.ledger("Updated calc.py").removed == ("`old_sum` in calc.py",)
     assert STEP.ledger("Removed `old_sum`").removed == ()
+
+
+def test_a_list_of_changed_files_may_name_one_that_was_deleted() -> None:
+    assert verdicts("Changed files:\n- calc.py\n- legacy.py\n") == ["confirmed", "unverifiable"]
+    assert verdicts("Updated legacy.py.") == ["refuted"]

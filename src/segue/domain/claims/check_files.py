@@ -270,11 +270,7 @@ def cover(atom: Atom, covers: Iterable[int]) -> Atom:
 
 def says_kept(clause: Clause) -> bool:
     """True if a verb says that its file is still there: `updated`, but not `cleaned away`."""
-    return (
-        clause.lemma in KEEPS
-        or clause.relation in (Relation.CREATED, Relation.VALUE)
-        or clause.lemma == "listed"
-    )
+    return clause.lemma in KEEPS or clause.relation in (Relation.CREATED, Relation.VALUE)
 
 
 def place_atoms(case: Case, clause: Clause, done: frozenset[int]) -> list[Atom]:
