@@ -297,3 +297,15 @@ async def test_a_worktree_of_another_run_that_is_being_made_is_no_matter(flow: F
     evidence, _ = await flow.whole(lambda folder: write(folder, {"new.txt": "1\n"}))
     assert kinds(evidence) == {"new.txt": ADDED}
     assert not evidence.are_commits_whole
+
+
+async def test_a_repository_that_an_agent_makes_of_its_folder_takes_no_work_away(
+    repo: Path, tmp_path: Path
+) -> None:
+    flow = flow_of(repo / "sub", tmp_path)
+    space = await flow.open()
+    agent = does("git init -q .", "echo more >> c.txt")
+    evidence, _, patch = await flow.step(space, agent)
+    assert evidence is not None
+    assert kinds(evidence) == {"sub/c.txt": MODIFIED}
+    assert "+more" in patch

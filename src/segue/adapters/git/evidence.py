@@ -82,7 +82,17 @@ def observe(
 
     `languages` gives the parsers for the names of the changed files.
     """
-    repository = open_repository(folder, seconds=seconds)
+    return observe_repository(open_repository(folder, seconds=seconds), base, head, languages=languages)
+
+
+def observe_repository(
+    repository: Repository,
+    base: str | None,
+    head: str | None = None,
+    *,
+    languages: Callable[[Collection[str]], Languages] = languages_for,
+) -> ObservedRepository:
+    """The same of a repository that is open."""
     start = _resolve(repository, base)
     tree = start or repository.empty_id("tree")
     before = _read_tree(repository, tree)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
-from segue.adapters.git.evidence import observe
+from segue.adapters.git.evidence import observe_repository
 from segue.adapters.git.merging import changed_by, count_changed, merge_branch, why_not
 from segue.adapters.git.nested import left_behind
 from segue.adapters.git.repository import Repository, open_repository
@@ -109,7 +110,11 @@ class GitWorkspaces:
             await asyncio.to_thread(self._remove, workspace, force)
 
     def _check(self, folder: Path, branch: str | None, choice: WorkspaceChoice) -> Workspace:
-        repository = _repository_of(folder)
+        return self._choose(folder, _repository_of(folder), branch, choice)
+
+    def _choose(
+        self, folder: Path, repository: Repository | None, branch: str | None, choice: WorkspaceChoice
+    ) -> Workspace:
         if choice is WorkspaceChoice.INIT_GIT and not _has_commit(repository):
             kind = WorkspaceKind.WORKTREE
             return Workspace(kind=kind, path=str(folder), repository=str(folder), branch=branch)
@@ -132,8 +137,8 @@ class GitWorkspaces:
             with taking_turns(folder, self._locks):
                 if not _has_commit(_repository_of(folder)):
                     make_repository(folder)
-        found = self._check(folder, None, request.choice)
         repository = _repository_of(folder)
+        found = self._choose(folder, repository, None, request.choice)
         if found.kind is WorkspaceKind.IN_PLACE or repository is None or found.base is None:
             return found
         with taking_turns(repository.top, self._locks):
@@ -173,8 +178,8 @@ class GitWorkspaces:
         if workspace.kind is WorkspaceKind.IN_PLACE:
             return open_repository(Path(workspace.path))
         place = self._place_of(workspace)
-        open_worktree(open_repository(Path(workspace.repository or "")), place)
-        return open_repository(_folder_in(place, str(Path(workspace.path).relative_to(place))))
+        found = open_worktree(open_repository(Path(workspace.repository or "")), place)
+        return replace(found, folder=_folder_in(place, str(Path(workspace.path).relative_to(place))))
 
     def _place_of(self, workspace: Workspace) -> Path:
         path = Path(workspace.path)
@@ -184,7 +189,7 @@ class GitWorkspaces:
         return place
 
     def _observe(self, workspace: Workspace, since: str) -> Observed:
-        return observe(self._inside(workspace).folder, since)
+        return observe_repository(self._inside(workspace), since)
 
     def _mark(self, workspace: Workspace) -> str:
         with taking_turns(Path(workspace.repository or ""), self._locks):
