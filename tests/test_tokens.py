@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from splintr import Tokenizer
 
+from segue.adapters import tokens
 from segue.adapters.tokens import counter_for, load_counter, rough_counter, vocabulary_of
+
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +54,18 @@ def test_a_model_with_a_secret_vocabulary_is_counted_with_another_and_says_so() 
 def test_the_rough_counter_is_labelled() -> None:
     counter = rough_counter()
     assert (counter.label, counter.is_exact, counter("12345")) == ("characters / 4", False, 2)
+
+
+PARAGRAPHS = [path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))]
+
+
+@pytest.mark.parametrize("vocabulary", sorted({vocabulary for _, vocabulary in tokens._VOCABULARIES}))
+def test_paragraphs_that_are_remembered_count_as_the_whole_text_does(vocabulary: str) -> None:
+    whole = Tokenizer.from_pretrained(vocabulary)
+    counter = load_counter(vocabulary)
+    for text in PARAGRAPHS:
+        for part in (text, text[::-1], text.replace("\n\n", "\n\n\n"), text.replace(". ", ".\n\n ")):
+            assert counter(part) == len(whole.encode_ordinary(part))
 
 
 def test_importing_segue_loads_no_vocabulary() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,23 @@ async def test_a_worker_that_was_declared_gone_by_mistake_goes_on(tmp_path: Path
         ended = await follow_to_end(segue, pipeline.id)
     assert ended.status is PipelineStatus.DONE
     assert len(backend.received["developer"]) == ended.steps[0].attempts
+
+
+async def test_a_run_that_ends_makes_room_without_a_beat(tmp_path: Path, project: Path) -> None:
+    policy = WorkerPolicy(beat_seconds=600, room=1)
+    async with build_test_segue(tmp_path, ScriptedBackend({"developer": [GOOD]}), policy=policy) as segue:
+        runs = []
+        beats = set()
+        for name in ("a", "b", "c"):
+            (tmp_path / name).mkdir()
+            apart = replace(ONE_STEP, working_dir=str(tmp_path / name))
+            runs.append(await segue.pipelines.submit(apart))
+        async with asyncio.timeout(120):
+            for run in runs:
+                assert (await follow_to_end(segue, run.id)).status is PipelineStatus.DONE
+                (worker,) = await segue.workers._store.views.workers()
+                beats.add(worker.heartbeat_at)
+    assert len(beats) == 1
 
 
 async def test_a_claim_that_nobody_moves_on_is_begun_anew(tmp_path: Path, project: Path) -> None:

@@ -64,6 +64,8 @@ class Workers:
         await self._store.write(lambda rows: rows.insert(self._worker))
         await self.engine.launch(self.me, advance, self._look.set)
         self._beating = asyncio.create_task(self._beat_forever(), name="segue-worker")
+        if self._policy.hosting:
+            await self.reap()
         await self._look_for_work()
 
     async def stop(self) -> None:
@@ -90,9 +92,15 @@ class Workers:
 
     async def _beat_forever(self) -> None:
         told = ""  # a database that is away for an hour is no news each second
+        clock = asyncio.get_running_loop()
+        next_beat = clock.time()
         while True:
             try:
-                await self._beat()
+                if clock.time() >= next_beat:
+                    next_beat = clock.time() + self._policy.beat_seconds
+                    await self._beat()
+                    if self._policy.hosting:
+                        await self.reap()
                 await self._look_for_work()
             except (SegueError, OSError) as error:
                 if str(error) != told:
@@ -103,7 +111,7 @@ class Workers:
                     log.info("worker_beats_again")
                 told = ""
             try:
-                async with asyncio.timeout(self._policy.beat_seconds):
+                async with asyncio.timeout_at(next_beat):
                     await self._look.wait()
             except TimeoutError:
                 pass
@@ -139,7 +147,6 @@ class Workers:
     async def _look_for_work(self) -> None:
         if not self._policy.hosting:
             return
-        await self.reap()
         while len(self.engine.running()) < self._policy.room:
             if not await self._store.read(lambda rows: rows.has_unowned()):
                 return

@@ -153,20 +153,34 @@ def all_keys(parts: Sequence[PartOfBriefing]) -> Iterator[tuple[Key, BriefingPie
                 yield (at, g, p), piece
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FittedText:
+    """What was made of the pieces that stay."""
+
+    selection: Selection
+    text: str
+    tokens: int
+
+
 def fit(
     parts: Sequence[PartOfBriefing],
     budget: int | None,
     count_tokens: Callable[[str], int],
     write: Callable[[Selection], str],
-) -> Selection:
-    """The pieces that stay within `budget` tokens of the text that `write` makes.
+) -> FittedText:
+    """The pieces that stay within `budget` tokens of the text that `write` makes, with that text.
 
     Half of the room belongs to the newest handoff. What is left is given out by rank, the newer before the
     older, and every list from its beginning: the length of a piece plays no part.
     """
+
+    def written(selection: Selection) -> FittedText:
+        text = write(selection)
+        return FittedText(selection=selection, text=text, tokens=count_tokens(text))
+
     showable = {key for key, piece in all_keys(parts) if piece.rank != NEVER_SHOWN}
-    everything = Selection(parts, showable)
-    if budget is None or count_tokens(write(everything)) <= budget:
+    everything = written(Selection(parts, showable))
+    if budget is None or everything.tokens <= budget:
         return everything
     selection = Selection(parts, {key for key, piece in all_keys(parts) if piece.rank == NEVER_CUT})
     newest = {at for at, part in enumerate(parts) if part.age == 0 and part.agent_name}
@@ -179,11 +193,13 @@ def fit(
         added += more
         if not more:
             break
-    while added and count_tokens(write(selection)) > budget:
+    fitted = written(selection)
+    while added and fitted.tokens > budget:
         few = max(1, len(added) // 50)
         selection.kept.difference_update(added[-few:])
         del added[-few:]
-    return selection
+        fitted = written(selection)
+    return fitted
 
 
 def _add_by_rank(

@@ -76,14 +76,12 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
         ]
         return "\n\n".join(block for block in blocks if block) + "\n"
 
-    selection = fit(parts, budget, count_tokens, write)
-    text = write(selection)
-    tokens = count_tokens(text)
+    fitted = fit(parts, budget, count_tokens, write)
     return Briefing(
-        text=text,
-        left_out=tuple(left for _, left in selection.left_out()),
-        tokens=tokens,
-        over_budget=max(0, tokens - budget) if budget is not None else 0,
+        text=fitted.text,
+        left_out=tuple(left for _, left in fitted.selection.left_out()),
+        tokens=fitted.tokens,
+        over_budget=max(0, fitted.tokens - budget) if budget is not None else 0,
     )
 
 

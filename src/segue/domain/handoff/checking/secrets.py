@@ -162,6 +162,8 @@ SECRET_KINDS: tuple[SecretKind, ...] = (
 )  # fmt: skip
 
 
+_HINTS = tuple(dict.fromkeys(hint for kind in SECRET_KINDS for hint in kind.hints))
+
 _harmless: frozenset[str] = frozenset()
 
 
@@ -174,10 +176,13 @@ def allow_everywhere(values: Collection[str]) -> None:
 def find_secrets(text: str, allow: Collection[str] = ()) -> list[SecretFinding]:
     """What looks like a secret in `text`, in order and apart; those in `allow` are known to be none."""
     lowered = text.casefold()
+    hints = {hint for hint in _HINTS if hint in lowered}
+    if not hints:
+        return []
     allow = _harmless.union(allow)
     found: list[SecretFinding] = []
     for kind in SECRET_KINDS:
-        if any(hint in lowered for hint in kind.hints):
+        if not hints.isdisjoint(kind.hints):
             found += _find_kind(kind, text, allow)
     found.sort(key=lambda each: (each.start, -each.end))
     apart: list[SecretFinding] = []
