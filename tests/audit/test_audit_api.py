@@ -77,3 +77,35 @@ async def test_the_trail_is_listed_exported_and_verified(segue: Segue, repositor
         verified = (await client.get("/audit/verify")).json()
         assert (verified["is_whole"], verified["alterations"]) == (True, [])
         assert {head["chain"] for head in verified["heads"]} == {0, made["id"]}
+
+
+async def test_what_is_said_to_a_session_and_its_handoff_name_who_wanted_them(segue: Segue) -> None:
+    token = (await segue.tokens.new("ci", ["run"], "1h")).value
+    async with client_of(segue, token=token) as client:
+        session = (await client.post("/sessions", json={"agent": "developer"})).json()["id"]
+        said = {"text": "Fix it.", "message_id": "first"}
+        for _again in range(2):
+            assert (await client.post(f"/sessions/{session}/messages", json=said)).status_code == 201
+        handed = await client.post(f"/sessions/{session}/handoff", json={"reason": "shift_end"})
+        assert handed.json()["outcome"] == "handed_off", handed.text
+    async with client_of(segue) as client:
+        items = (await client.get("/audit", params={"limit": 200})).json()["items"]
+    about = {each["event_type"]: each for each in items}
+    (added,) = [each for each in items if each["event_type"] == "message_added"]
+    assert (added["who"], added["payload"]) == ("token:ci", {"session": session, "message": "first"})
+    assert about["session_handed_over"]["who"] == "token:ci"
+
+
+async def test_an_attempt_that_fails_and_a_worktree_that_goes_are_entries(
+    tmp_path: Path, repository: Path
+) -> None:
+    backend = ScriptedBackend({"developer": [{"fail": "it fell over"}]})
+    async with build_test_segue(tmp_path, backend) as segue, client_of(segue) as client:
+        made = (await client.post("/pipelines", json=REQUEST)).json()
+        await follow_to_end(segue, made["id"])
+        await segue.results.clean(made["id"], actor="token:ci")
+        items = (await client.get("/audit", params={"pipeline_id": made["id"], "limit": 200})).json()["items"]
+    about = {each["event_type"]: each for each in items}
+    failed, removed = about["attempt_failed"], about["workspace_removed"]
+    assert (failed["payload"]["number"], "it fell over" in failed["payload"]["reason"]) == (1, True)
+    assert (removed["who"], removed["payload"]["forced"]) == ("token:ci", False)

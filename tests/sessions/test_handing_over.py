@@ -387,6 +387,7 @@ async def test_what_happens_to_sessions_stands_in_the_audit_trail(segue: Segue) 
     entries = await segue.views.entries_after(0)
     assert [(str(entry.event_type), dict(entry.payload or {})["session"]) for entry in entries] == [
         ("session_started", first),
+        ("message_added", first),
         ("message_sent", first),
         ("message_sent", first),
         ("message_sent", successor),
@@ -394,7 +395,7 @@ async def test_what_happens_to_sessions_stands_in_the_audit_trail(segue: Segue) 
         ("session_ended", first),
         ("session_ended", successor),
     ]
-    told = dict(entries[4].payload or {})
+    told = dict(entries[5].payload or {})
     assert (told["successor"], told["reason"]) == (successor, "task_boundary")
 
 
@@ -404,4 +405,4 @@ async def test_a_handoff_that_came_to_nothing_is_not_told(tmp_path: Path, reposi
         session = await talked(segue)
         failed(await segue.sessions.hand_off(session, reason="task_boundary"))
         kinds = [str(entry.event_type) for entry in await segue.views.entries_after(0)]
-    assert kinds == ["session_started", "message_sent", "message_sent"]
+    assert kinds == ["session_started", "message_added", "message_sent", "message_sent"]

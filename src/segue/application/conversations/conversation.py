@@ -22,6 +22,7 @@ from segue.application.conversations.transactions import (
     record_reply,
     record_sent,
     save_message,
+    storable,
 )
 from segue.application.ports import backend as port
 from segue.application.ports.backend import AgentBackend, Reply, SessionRequest
@@ -29,7 +30,6 @@ from segue.application.ports.store import Rows, Store
 from segue.application.ports.world import Clock
 from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.errors import AgentFailed, BackendError, TurnStopped
-from segue.domain.handoff import redact
 from segue.domain.pipeline import Lease
 from segue.domain.session import (
     HandoffLimits,
@@ -123,10 +123,13 @@ class Conversation:
         self._is_joined = True
         return None
 
-    async def add(self, kind: MessageKind, key: str, text: str, **more: Any) -> SessionMessage:
+    async def add(
+        self, kind: MessageKind, key: str, text: str, *, actor: str | None = None, **more: Any
+    ) -> SessionMessage:
         """Write down what is about to be said; the same message again is the one that was saved."""
         new = self.session.message(kind, key, storable(text), self._clock.now(), **more)
-        return self.keep(await self._store.write(lambda rows: add_message(rows, self.lease, new)))
+        added = await self._store.write(lambda rows: add_message(rows, self.lease, new, actor=actor))
+        return self.keep(added)
 
     def keep(self, message: SessionMessage) -> SessionMessage:
         """Remember a message as it stands now."""
@@ -208,7 +211,7 @@ class Conversation:
         reference = self.session.session_ref or self.session.key
         await self.backend.answer(reference, permission_id, allow=allow, comment=comment)
 
-    async def compact(self) -> None:
+    async def compact(self, *, actor: str | None = None) -> None:
         """Let the back end compact the conversation in place. If the caller is cancelled, that is stopped."""
         await self.join()
         allowed = self._allowed()
@@ -225,7 +228,9 @@ class Conversation:
                 'longer, set "timeout" in its profile, or SEGUE_STEP_TIMEOUT'
             ) from None
         usage, now, session = await self._usage(), self._clock.now(), self.session
-        self.session = await self._store.write(lambda rows: record_compacted(rows, session, usage, now))
+        self.session = await self._store.write(
+            lambda rows: record_compacted(rows, session, usage, now, actor=actor)
+        )
 
     async def interrupt(self) -> None:
         """Stop the turn that is under way, so that it can be spoken to again."""
@@ -388,9 +393,3 @@ class Conversation:
         left = (since + timedelta(seconds=allowed) - self._clock.now()).total_seconds()
         # After a restart the reply may be there already: time to fetch it is given in any case.
         return max(min(left, allowed), self._limits.late_reply_timeout) if is_rejoined else max(left, 0)
-
-
-def storable(text: str) -> str:
-    """No key of anybody's is stored, and a NUL or half a character is what no database keeps."""
-    plain = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    return redact(plain)[0]

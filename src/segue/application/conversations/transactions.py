@@ -12,8 +12,9 @@ from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.audit import AuditKind, agent_actor
 from segue.domain.errors import IllegalMove
+from segue.domain.handoff import redact
 from segue.domain.pipeline import Lease
-from segue.domain.session import Session, SessionMessage, Submission
+from segue.domain.session import MessageKind, Session, SessionMessage, Submission
 from segue.domain.submissions import ToolSubmissions, submitted_for
 from segue.domain.usage import Usage
 
@@ -39,11 +40,18 @@ def where(lease: Lease | None, session: Session) -> dict[str, Any]:
     return {"pipeline_id": lease.pipeline_id, "step_id": session.step_id}
 
 
-def add_message(rows: Rows, lease: Lease | None, message: SessionMessage) -> SessionMessage:
+def add_message(
+    rows: Rows, lease: Lease | None, message: SessionMessage, *, actor: str | None = None
+) -> SessionMessage:
     """What is about to be said; the same message again is the one that was saved."""
     rows.fence(lease)
     known = rows.first(SessionMessage, session_id=message.session_id, key=message.key)
-    return known or rows.insert(message)
+    if known is not None:
+        return known
+    if message.kind is MessageKind.USER:
+        about: dict[str, Any] = {"session": message.session_id, "message": message.key}
+        rows.audit(AuditKind.MESSAGE_ADDED, message.created_at, who=actor, **about)
+    return rows.insert(message)
 
 
 def save_message(rows: Rows, lease: Lease | None, old: SessionMessage, new: SessionMessage) -> SessionMessage:
@@ -128,9 +136,11 @@ def record_activity(
     return rows.save(session, replace(session, usage=happened.usage))
 
 
-def record_compacted(rows: Rows, session: Session, usage: Usage | None, at: datetime) -> Session:
+def record_compacted(
+    rows: Rows, session: Session, usage: Usage | None, at: datetime, *, actor: str | None
+) -> Session:
     """The back end has shortened what the session remembers."""
-    rows.audit(AuditKind.SESSION_COMPACTED, at, session=session.id)
+    rows.audit(AuditKind.SESSION_COMPACTED, at, who=actor, session=session.id)
     return rows.save(session, replace(session, usage=usage)) if usage is not None else session
 
 
@@ -168,3 +178,9 @@ def decide_approval(  # noqa: PLR0913  # what is recorded of a decision
 def read_submitted(rows: Reads, session_id: int, message_id: int | None) -> ToolSubmissions:
     """What the agent of a session gave through tools by now, as it counts for one message."""
     return submitted_for(rows.find(Submission, session_id=session_id), message_id)
+
+
+def storable(text: str) -> str:
+    """No key of anybody's is stored, and a NUL or half a character is what no database keeps."""
+    plain = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return redact(plain)[0]

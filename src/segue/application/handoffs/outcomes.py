@@ -105,6 +105,8 @@ class HandoverRequest:
     on_event: OnEvent | None = None
     on_stage: OnStageChange | None = None
     automatic: bool = False
+    actor: str | None = None
+    """Who wants it; one that is automatic is Segue's own."""
 
     def report(self, stage: Stage, session: Session, successor: Session | None = None) -> None:
         """The handoff of this session has come a stage further."""

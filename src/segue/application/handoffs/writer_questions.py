@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import structlog
 
-from segue.application.conversations.conversation import storable
 from segue.application.conversations.timeouts import Limits, uninterrupted, within
-from segue.application.conversations.transactions import read_submitted
+from segue.application.conversations.transactions import read_submitted, storable
 from segue.application.handoffs.review import HandoffReviewer, ReviewedHandoff, review_extraction
 from segue.application.handoffs.step_work import StepWork
 from segue.application.handoffs.transactions import (

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import structlog
 
-from segue.application.conversations.conversation import storable
 from segue.application.conversations.registry import Conversations
 from segue.application.conversations.timeouts import uninterrupted
-from segue.application.conversations.transactions import read_submitted
+from segue.application.conversations.transactions import read_submitted, storable
 from segue.application.handoffs.review import HandoffReviewer, ReviewedHandoff
 from segue.application.handoffs.step_work import StepWork
 from segue.application.handoffs.writer_questions import WriterQuestions

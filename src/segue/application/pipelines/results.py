@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import structlog
 
@@ -95,7 +96,7 @@ class Results:
         result = (await self._store.views.pipeline(pipeline_id)).result
         return result.false_findings if result is not None else []
 
-    async def clean(self, pipeline_id: int, *, force: bool = False) -> Workspace:
+    async def clean(self, pipeline_id: int, *, force: bool = False, actor: str | None = None) -> Workspace:
         """Remove the worktree of a pipeline that has ended; its branch and commits stay.
 
         Refused while something in it is in no commit, unless by force.
@@ -106,6 +107,9 @@ class Results:
         if workspace.kind is not WorkspaceKind.WORKTREE:
             raise IllegalMove(f"pipeline {pipeline_id} worked in place: there is nothing to clean up")
         await self._workspaces.remove(workspace, force=force)
+        facts: dict[str, Any] = {"pipeline_id": pipeline_id, "path": workspace.path, "forced": force}
+        now = self._clock.now()
+        await self._store.write(lambda rows: rows.audit(AuditKind.WORKSPACE_REMOVED, now, who=actor, **facts))
         return workspace
 
     async def _done(self, pipeline_id: int) -> Workspace:

@@ -227,6 +227,12 @@ def _save_ended(rows: Rows, ended: Ended, at: datetime) -> None:
         rows.settle_messages(ended.session[1].id, status, moved.error or "")
 
 
+def _audit_end(rows: Rows, kind: AuditKind, lease: Lease, ended: Ended, at: datetime) -> None:
+    over = ended.attempt[1]
+    where: dict[str, Any] = {"pipeline_id": lease.pipeline_id, "step_id": over.step_id}
+    rows.audit(kind, at, **where, number=over.number, reason=over.error)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Accepted:
     """A step that is done."""
@@ -262,6 +268,7 @@ def fail_attempt(rows: Rows, lease: Lease, ended: Ended, at: datetime) -> None:
     """From here on, a crash never runs this attempt again."""
     rows.fence(lease)
     _save_ended(rows, ended, at)
+    _audit_end(rows, AuditKind.ATTEMPT_FAILED, lease, ended, at)
 
 
 def close_step(
@@ -284,13 +291,7 @@ def lose_attempt(
     rows.fence(lease)
     saved = keep_synthetic(rows, lease.pipeline_id, left)
     _save_ended(rows, ended, at)
-    rows.audit(
-        AuditKind.ATTEMPT_LOST,
-        at,
-        pipeline_id=lease.pipeline_id,
-        step_id=ended.step_id,
-        reason=ended.attempt[1].error,
-    )
+    _audit_end(rows, AuditKind.ATTEMPT_LOST, lease, ended, at)
     return saved
 
 

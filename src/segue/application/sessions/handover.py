@@ -173,8 +173,9 @@ class SessionHandover:
             raise
         progress.is_fact = True
         saved, successor, now = progress.record, progress.successor, self._clock.now()
+        actor = SEGUE if request.automatic else request.actor
         await uninterrupted(
-            self._store.write(lambda rows: settle_handover(rows, saved, successor, request.reason, now))
+            self._store.write(lambda rows: settle_handover(rows, saved, successor, now, actor=actor))
         )
         request.report(Stage.TAKEN, session, successor)
         reply: str | None = None

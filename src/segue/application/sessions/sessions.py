@@ -124,7 +124,7 @@ class Sessions:
             raise
         return await self.show(session.id)
 
-    async def say(
+    async def say(  # noqa: PLR0913  # each is a choice of the caller's own
         self,
         session_id: int,
         text: str,
@@ -133,6 +133,7 @@ class Sessions:
         on_event: OnEvent | None = None,
         on_stage: OnStageChange | None = None,
         auto_handoff: bool | None = None,
+        actor: str | None = None,
     ) -> Answer:
         """Say something and wait for the reply. The same message id again gives the same reply.
 
@@ -144,7 +145,7 @@ class Sessions:
         if message_id is not None and not 0 < len(message_id) <= _LONGEST_ID:
             raise InvalidRequest(f"a message id has 1 to {_LONGEST_ID} characters")
         await self._trusted(session_id)
-        said = await self._say(session_id, text, message_id or uuid4().hex, on_event)
+        said = await self._say(session_id, text, message_id or uuid4().hex, on_event, actor)
         answer = Answer(session_id=session_id, message_id=said.key, reply=said.reply or "")
         automatic = self.policy.auto_handoff if auto_handoff is None else auto_handoff
         return await self._hand_over_while_full(answer, on_event, on_stage) if automatic else answer
@@ -207,6 +208,7 @@ class Sessions:
         edit: Edit | None = None,
         on_event: OnEvent | None = None,
         on_stage: OnStageChange | None = None,
+        actor: str | None = None,
     ) -> Outcome:
         """Let a session write down what it knows, and go on in a new one with that.
 
@@ -231,6 +233,7 @@ class Sessions:
             edit=edit,
             on_event=on_event,
             on_stage=on_stage,
+            actor=actor,
         )
         return await self._hand_off(session_id, request, in_place=in_place)
 
@@ -287,7 +290,11 @@ class Sessions:
         if session_id in self._handing:
             raise IllegalMove(f"session {session_id} is handing over already")
         progress = Progress()
-        act = self._compact(session_id) if in_place else self._in_turn(session_id, request, progress)
+        act = (
+            self._compact(session_id, request.actor)
+            if in_place
+            else self._in_turn(session_id, request, progress)
+        )
         task = asyncio.create_task(act)
         self._handing[session_id] = _Handing(task, progress)
         try:
@@ -305,7 +312,7 @@ class Sessions:
             session = await self._guarded(session_id)
             return await self._handover.run(session, request, progress)
 
-    async def _compact(self, session_id: int) -> Outcome:
+    async def _compact(self, session_id: int, actor: str | None) -> Outcome:
         async with self._conversations.turn(session_id):
             session = await self._guarded(session_id)
             talk = self._conversations.of(session)
@@ -316,7 +323,7 @@ class Sessions:
                     "a new session instead",
                 )
             try:
-                await talk.compact()
+                await talk.compact(actor=actor)
             except BackendError as error:
                 return HandoffFailed(session_id=session_id, why=str(error))
             return Compacted(session_id=session_id)
@@ -337,11 +344,13 @@ class Sessions:
     async def _open_one(self, session_id: int) -> Session:
         return await self._store.read(lambda rows: find_open_session(rows, session_id))
 
-    async def _say(self, session_id: int, text: str, key: str, on_event: OnEvent | None) -> SessionMessage:
+    async def _say(
+        self, session_id: int, text: str, key: str, on_event: OnEvent | None, actor: str | None
+    ) -> SessionMessage:
         """Say something and wait for the reply; what a crash left open is brought to its end first."""
         talk = self._conversations.of(await self._open_one(session_id))
         try:
-            own = await talk.add(MessageKind.USER, key, text)
+            own = await talk.add(MessageKind.USER, key, text, actor=actor)
             async with self._conversations.turn(session_id):
                 talk = self._conversations.of(await self._open_one(session_id))
                 said = await self._store.read(lambda rows: rows.find(SessionMessage, session_id=session_id))

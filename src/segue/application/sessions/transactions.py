@@ -9,7 +9,7 @@ from segue.application.ports.store import Reads, Rows
 from segue.domain.audit import AuditKind
 from segue.domain.errors import IllegalMove
 from segue.domain.handoff_record import HandoffRecord
-from segue.domain.session import HandoffReason, MessageKind, MessageStatus, Session, SessionMessage
+from segue.domain.session import MessageKind, MessageStatus, Session, SessionMessage
 
 
 def find_session(rows: Reads, session_id: int) -> Session:
@@ -74,7 +74,7 @@ def undo_handover(rows: Rows, record: HandoffRecord, successor: Session) -> None
 
 
 def settle_handover(
-    rows: Rows, record: HandoffRecord, successor: Session, reason: HandoffReason, at: datetime
+    rows: Rows, record: HandoffRecord, successor: Session, at: datetime, *, actor: str | None
 ) -> None:
     """The successor has it: it is a fact. Messages that still waited in the old session are dropped."""
     why = f"the session handed over to session {successor.id}; say it there"
@@ -82,8 +82,9 @@ def settle_handover(
     rows.audit(
         AuditKind.SESSION_HANDED_OVER,
         at,
+        who=actor,
         session=record.session_id,
         successor=successor.id,
         handoff_id=record.id,
-        reason=reason,
+        reason=record.reason,
     )

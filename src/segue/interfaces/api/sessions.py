@@ -108,20 +108,20 @@ async def end_session(segue: SegueDep, actor: Actor, session_id: SessionId) -> S
 
 @router.post("/{session_id}/messages", status_code=201, responses=PROBLEMS(404, 409, 502))
 @needs(TokenRole.RUN)
-async def say(segue: SegueDep, session_id: SessionId, body: MessageRequest) -> AnswerView:
+async def say(segue: SegueDep, actor: Actor, session_id: SessionId, body: MessageRequest) -> AnswerView:
     """Say something; the answer comes with the agent's reply."""
     answer = await segue.sessions.say(
-        session_id, body.text, message_id=body.message_id, auto_handoff=body.auto_handoff
+        session_id, body.text, message_id=body.message_id, auto_handoff=body.auto_handoff, actor=actor
     )
     return answer_view(answer)
 
 
 @router.post("/{session_id}/handoff", responses=PROBLEMS(404, 409, 422))
 @needs(TokenRole.RUN)
-async def hand_off(segue: SegueDep, session_id: SessionId, body: HandoffRequest) -> OutcomeView:
+async def hand_off(segue: SegueDep, actor: Actor, session_id: SessionId, body: HandoffRequest) -> OutcomeView:
     """Hand over to a new session; the answer comes with its first reply, or says what came of it."""
     outcome = await segue.sessions.hand_off(
-        session_id, reason=body.reason, focus=body.focus, to=body.to, in_place=body.in_place
+        session_id, reason=body.reason, focus=body.focus, to=body.to, in_place=body.in_place, actor=actor
     )
     return outcome_view(outcome)
 
