@@ -91,8 +91,11 @@ async def tools_of(request: SessionRequest, **changed: str) -> AsyncIterator[Cli
         env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **server.environment, **changed},
         cwd=request.working_dir,
     )
-    async with Client(stdio_client(parameters), read_timeout_seconds=120) as client:
-        yield client
+    # Named here: by itself it takes the standard error of when it was imported, which a worker has closed.
+    with open(os.dup(2), "w", encoding="utf-8") as errors:  # noqa: ASYNC230, PTH123
+        transport = stdio_client(parameters, errlog=errors)
+        async with Client(transport, read_timeout_seconds=120) as client:
+            yield client
 
 
 Talk = Callable[[Sequence[str], int], Awaitable[list[dict[str, Any]]]]
