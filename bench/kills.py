@@ -149,7 +149,7 @@ class Trial:
             pipeline = self.server.ask(f"/pipelines/{pipeline_id}")
             found["pipelines not done"] += pipeline["status"] != "done"
             for number in range(1, STEPS + 1):
-                attempts = self.server.ask(f"/pipelines/{pipeline_id}/steps/{number}")["tries"]
+                attempts = self.server.ask(f"/pipelines/{pipeline_id}/steps/{number}")["attempts"]
                 begins = self.begins(pipeline_id, number)
                 found["attempts"] += len(attempts)
                 found["finished steps that ran again"] += (

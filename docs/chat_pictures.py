@@ -38,7 +38,7 @@ FOUND = """The total is wrong because the slice drops the first price:
 return sum(prices[1:])
 ```
 
-I would mend it in two steps:
+I would fix it in two steps:
 
 1. sum **all** prices in `cart.py`
 2. add a test for the empty cart, which nobody has looked at yet"""
@@ -62,13 +62,13 @@ Let the total of the cart be right, for the empty cart too.
 - `python3 cart.py` shows the bug: "the first price is lost"
 
 ## Next Steps
-- Mend `total` in `cart.py`
+- Fix `total` in `cart.py`
 - Add a test for the empty cart
 """,
 )
-MENDED = """I took it up where it was left: the slice is gone, and `python3 cart.py` passes.
+FIXED = """I took it up where it was left: the slice is gone, and `python3 cart.py` passes.
 
-The empty cart gives **0**, as it should; I go on with its test."""
+The empty cart gives **0**, as it should; I continue with its test."""
 
 
 def _agents() -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _agents() -> dict[str, Any]:
     go_on = [
         {"edit": {"path": "cart.py", "find": "prices[1:]", "replace": "prices"}},
         {"run": ["python3", "cart.py"]},
-        {"say": MENDED},
+        {"say": FIXED},
         {"usage": {"input_tokens": 9_800, "output_tokens": 700, "cost": 0.04, "context_window": 200_000}},
         {
             "usage": usage
@@ -162,6 +162,7 @@ async def take_all(home: Path) -> None:
             await desk.take("draft", "Ctrl+S")
             await desk.press("ctrl+s")
             await desk.take("successor", "kept in")
+            trust_project(project, data_dir=data)  # the script of its agent runs cart.py, which has changed
             await desk.type("/new")
             await desk.type("Which files belong to the cart?")
             await desk.take("again", "session 3")

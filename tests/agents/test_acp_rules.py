@@ -247,7 +247,7 @@ async def gone(pid: int) -> None:
 @pytest.mark.parametrize(
     ("steps", "said"),
     [
-        ([["stop", "refusal"]], "its model refused to go on"),
+        ([["stop", "refusal"]], "its model refused to continue"),
         ([["say", "half"], ["stop", "max_tokens"]], "cut off at the most tokens"),
         ([["say", "half"], ["stop", "max_turn_requests"]], "used up all the requests"),
         ([["say", "half"], ["stop", "cancelled"]], "cancelled before it could reply"),

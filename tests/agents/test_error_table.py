@@ -157,7 +157,7 @@ Rows = dict[str, tuple[str, list[str]]]
 def describe(found: PipelineDetail, rig: Rig) -> str:
     step = found.steps[0]
     if found.status == "done":
-        return "(a new attempt goes on)" if step.attempts > 1 else "(the agent is told, and goes on)"
+        return "(a new attempt continues)" if step.attempt_count > 1 else "(the agent is told, and continues)"
     return stem(step.error_message or "", rig).replace("|", "\\|")
 
 

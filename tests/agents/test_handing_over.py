@@ -105,7 +105,7 @@ def test_a_full_session_hands_over_and_its_successor_finishes_the_step(tmp_path:
             segue(tmp_path, project, "run", "look", "Look at add.")
         pipeline = segue(tmp_path, project, "run", "begin", "Mend add.", **limit)
         step = segue(tmp_path, project, "pipelines", "show", str(pipeline["id"]), "--step", "1")
-        first, second = step["tries"]
+        first, second = step["attempts"]
         family = segue(tmp_path, project, "session", "lineage", str(second["session"]))
         old = segue(tmp_path, project, "session", "show", str(first["session"]))
         assert agent_processes(rig) == [], "nothing is left running"

@@ -46,7 +46,7 @@ def begin(tmp_path: Path, rig: Rig, model: ScriptedModel, scenario: str) -> tupl
     pipeline = served.submit(template="one", prompt="Look.")["id"]
     model.wait_for(lambda request: request.scenario == scenario, timeout=120)
     deadline = time.monotonic() + 120
-    while served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"][0]["status"] != "sent":
+    while served.client.get(f"/pipelines/{pipeline}/steps/1").json()["attempts"][0]["status"] != "sent":
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return served, pipeline
@@ -66,7 +66,7 @@ def test_an_agent_that_lives_on_is_joined_and_never_asked_twice(
         ended = served.wait_for(pipeline, "done", "failed", seconds=200)
         assert ended["status"] == "done", ended["reason"]
         asked = [request for request in model.requests if request.scenario == scenario]
-        assert ended["steps"][0]["attempts"] == (1 if lives_on else 2)
+        assert ended["steps"][0]["attempt_count"] == (1 if lives_on else 2)
         assert len(asked) == (1 if lives_on else 2), "the prompt is not sent twice to one session"
         assert ended["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Looked at calc.py."]
     finally:
@@ -84,8 +84,8 @@ def test_an_agent_that_died_too_gets_a_new_attempt(tmp_path: Path, name: str, mo
         served.start()
         ended = served.wait_for(pipeline, "done", "failed", seconds=200)
         assert ended["status"] == "done", ended["reason"]
-        assert ended["steps"][0]["attempts"] == 2
-        tries = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"]
+        assert ended["steps"][0]["attempt_count"] == 2
+        tries = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["attempts"]
         assert tries[0]["status"] == "lost"
         assert "An earlier attempt was cut off" in tries[1]["text"]
     finally:

@@ -14,7 +14,7 @@ from tests.agents.faults import agent_processes
 from tests.agents.rigs import EACH_BACKEND, MAKERS, every_rig, git, make_project, profile_of
 from tests.warm import run_warm
 
-DONE = """I mended it.
+DONE = """I fixed it.
 
 ## Handoff
 
@@ -107,7 +107,7 @@ def test_two_agents_mend_a_file_and_hand_off(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", EACH_BACKEND)
-def test_a_bad_handoff_comes_back_over_mcp_and_is_mended(tmp_path: Path, name: str) -> None:
+def test_a_bad_handoff_comes_back_over_mcp_and_is_fixed(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(name, tmp_path, model, "submit"))
         pipeline = run(tmp_path, project)

@@ -97,7 +97,7 @@ def test_a_session_that_lives_is_asked_once(tmp_path: Path, name: str) -> None:
     assert len(asked) == 1
     assert git(project, "show", f"{developer['end_commit']}:calc.py").endswith("return a + b\n")
     shown = run_segue(tmp_path, project, "pipelines", "show", str(pipeline["id"]), "--step", "1", "--json")
-    [question] = json.loads(shown)["tries"][0]["repairs"]
+    [question] = json.loads(shown)["attempts"][0]["repairs"]
     assert question["kind"] == "question"
     assert question["usage"]["output_tokens"] >= 150, "what it cost is shown"
 

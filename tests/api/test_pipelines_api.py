@@ -118,8 +118,8 @@ async def test_a_step_shows_the_exact_briefing_and_reply(
     body = await submit(client, QUICK_FIX)
     await follow_to_end(segue, body["id"])
     found = (await client.get(f"/pipelines/{body['id']}/steps/2")).json()
-    assert found["tries"][0]["reply"] == "Looks fine to me."
-    assert backend.received["senior_reviewer"][0].endswith(found["tries"][0]["briefing"])
+    assert found["attempts"][0]["reply"] == "Looks fine to me."
+    assert backend.received["senior_reviewer"][0].endswith(found["attempts"][0]["briefing"])
     assert_problem(await client.get(f"/pipelines/{body['id']}/steps/3"), 404, "1 to 2")
 
 

@@ -116,7 +116,7 @@ class MyBackend(AgentBackend):
 @pytest.mark.parametrize(
     ("place", "text", "said"),
     [
-        ("my_missing:MyBackend", "", "No module named 'my_missing'; mend its dotted path"),
+        ("my_missing:MyBackend", "", "No module named 'my_missing'; correct its dotted path"),
         ("my_wrong:MyBackend", "", "module 'my_wrong' has no attribute 'MyBackend'"),
         ("my_wrong:", "", "module 'my_wrong' has no attribute ''"),
         (":MyBackend", "", "Empty module name"),

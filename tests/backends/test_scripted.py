@@ -274,7 +274,7 @@ class TestInAPipeline:
         backend = ScriptedBackend({"developer": [{"crash": 1}, say_handoff("Mended it.")]})
         ended = await self.run(tmp_path, backend)
         assert ended.status is PipelineStatus.DONE
-        assert ended.steps[0].attempts == 2
+        assert ended.steps[0].attempt_count == 2
         first, second = backend.received["developer"]
         assert second.startswith(first)
         note = second.removeprefix(first)
@@ -286,7 +286,7 @@ class TestInAPipeline:
     ) -> None:
         ended = await self.run(tmp_path, ScriptedBackend({"developer": [{"crash": 99}]}))
         assert ended.status is PipelineStatus.FAILED
-        assert ended.steps[0].attempts == 3
+        assert ended.steps[0].attempt_count == 3
         assert ended.reason == (
             "step 1 (developer) failed: its session was lost 3 times in a row: its session crashed"
         )

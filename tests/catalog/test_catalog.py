@@ -382,7 +382,7 @@ class TestHotReload:
         write(project_dir / "a.yaml", JUDGE)
         assert catalog.load(str(project)) is catalog.load(str(project))
 
-    def test_a_broken_change_keeps_the_last_good_and_says_what_is_wrong_until_it_is_mended(
+    def test_a_broken_change_keeps_the_last_good_and_says_what_is_wrong_until_it_is_fixed(
         self, catalog: YamlCatalog, project_dir: Path, project: Path
     ) -> None:
         path = project_dir / "a.yaml"

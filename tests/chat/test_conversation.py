@@ -25,16 +25,16 @@ async def test_a_question_its_tool_calls_and_the_answer(tmp_path: Path) -> None:
         "helper": agent(
             {"run": ["ls"]},
             {"run": ["false"]},
-            {"say": "It is **mended**.\n\n- first\n- second"},
+            {"say": "It is **fixed**.\n\n- first\n- second"},
             {"usage": USED | {"cost": 0.42}},
         )
     }
     async with at_desk(tmp_path, agents) as desk:
         await desk.sees("Your first message begins a session with helper on scripted.", "new session")
         await desk.send("Mend the button.")
-        await desk.sees("It is mended.", "• first", "✔ run ls", "✘ run false (exit 1)")
+        await desk.sees("It is fixed.", "• first", "✔ run ls", "✘ run false (exit 1)")
         screen = await desk.rests("helper on scripted  session 1", "41% of 200k")
-        assert screen.index("Mend the button.") < screen.index("run ls") < screen.index("It is mended.")
+        assert screen.index("Mend the button.") < screen.index("run ls") < screen.index("It is fixed.")
         assert "41% of 200k · 32k tokens · $0.42 · hands over at 75%" in screen
         session = await desk.segue.sessions.show(1)
         assert (session.title, session.messages) == ("Mend the button.", 2)

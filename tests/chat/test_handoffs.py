@@ -242,7 +242,7 @@ async def test_the_first_reply_of_a_successor_can_be_stopped(tmp_path: Path) -> 
         await desk.send("/handoff")
         await desk.sees("Ctrl+S uses it")
         await desk.press("ctrl+s")
-        await desk.sees("I read it.", "it goes on from the handoff · Escape stops it")
+        await desk.sees("I read it.", "it continues from the handoff · Escape stops it")
         await desk.press("escape")
         await desk.sees("Stopped.", "session 2, from 1", "The handoff is kept in")
         assert "✘" not in await desk.rests()
@@ -279,7 +279,7 @@ async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:
         assert "from 1" not in screen
 
 
-async def test_what_is_not_so_is_told(tmp_path: Path) -> None:
+async def test_what_is_false_is_told(tmp_path: Path) -> None:
     lie = HANDOFF + "\n## Files Created\n- `button.py`: the handler\n"
     agents = {"helper": agent(asked=[{"say": lie}], mend=[{"say": lie}])}
     async with at_desk(tmp_path, agents) as desk:
@@ -288,7 +288,7 @@ async def test_what_is_not_so_is_told(tmp_path: Path) -> None:
         await desk.sees("Ctrl+S uses it")
         await desk.press("ctrl+s")
         await desk.sees(
-            "Its handoff was checked, and it was asked to mend it.", "Not so, and the new session"
+            "Its handoff was checked, and it was asked to repair it.", "False, and the new session"
         )
         await desk.rests("button.py")
 

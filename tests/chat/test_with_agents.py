@@ -33,7 +33,7 @@ def by_what_is_asked(request: object) -> str:
 
 
 @pytest.mark.parametrize("name", EACH_BACKEND)
-def test_a_bug_is_found_handed_over_and_mended(tmp_path: Path, name: str) -> None:
+def test_a_bug_is_found_handed_over_and_fixed(tmp_path: Path, name: str) -> None:
     plan: dict[str, Playable | list[Playable]] = {
         "look": [read("calc.py"), turn(say("The sign is **wrong**."), usage=usage(input=50_000, output=10))],
         "look/2": [turn(say(by_what_is_asked), usage=usage(input=60_000, output=200))],

@@ -87,7 +87,7 @@ def test_json_has_every_back_end_and_no_option(
     found = rows(ran)
     assert found["claude_code"]["program"] == str(no_agents / "claude")
     assert found["claude_code"]["works"]
-    assert found["opencode"]["remedy"] == "segue agents install opencode"
+    assert found["opencode"]["hint"] == "segue agents install opencode"
     assert [name for name, row in found.items() if not row["is_agent"]] == ["command", "scripted"]
     assert "s3cret" not in ran.out
 

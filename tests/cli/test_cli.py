@@ -307,7 +307,7 @@ def test_a_command_sees_of_the_environment_what_it_is_handed(
         1,
     ):
         assert run(*task, *extra)[0] == 0
-        reply = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])["tries"][0][
+        reply = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])["attempts"][0][
             "reply"
         ]
         assert reply.strip() == said.strip()
@@ -333,7 +333,7 @@ def test_a_native_agent_is_handed_what_pass_env_names(
     for number, (extra, said) in enumerate([((), ", ."), (("--pass-env", "aws_*"), "work, .")], 1):
         assert run(*task, *extra)[0] == 0
         shown = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])
-        assert shown["tries"][0]["reply"].strip() == said
+        assert shown["attempts"][0]["reply"].strip() == said
     scripted = ("run", "quick_fix", "x", "--backend", "scripted", "--pass-env", "AWS_PROFILE")
     assert_one_sentence(run(*scripted), 2, 'the back end "scripted" has no option "pass_env"')
 
@@ -370,7 +370,7 @@ def test_a_step_that_never_began_has_no_time(capsys: pytest.CaptureFixture[str])
         status="failed",
         started_at=None,
         finished_at=now,
-        attempts=0,
+        attempt_count=0,
         handovers=0,
         error_message="no back end",
         latest_handoff=None,

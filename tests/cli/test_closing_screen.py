@@ -60,7 +60,7 @@ def step(index: int, name: str, backend: str, minutes: int, usage: Usage, **coun
         status=StepStatus.DONE,
         started_at=BEGAN,
         finished_at=BEGAN + timedelta(minutes=minutes),
-        attempts=2 if index else 1,
+        attempt_count=2 if index else 1,
         handovers=0,
         repairs=2 if index else 0,
         questions=0,

@@ -22,7 +22,7 @@ def test_the_limit_the_handoff_and_the_lineage_are_shown(segue: Callable[..., Ra
     assert ran.code == 0, ran.err
     limit = "↪ developer reached a limit (context_limit): it is asked to hand over"
     assert ran.err.index(limit) < ran.err.index(
-        "1 developer: ↪ handed over once; it goes on in a new session"
+        "1 developer: ↪ handed over once; it continues in a new session"
     )
     shown = segue("pipelines", "show", "1").out
     assert "handed over once" in " ".join(shown.split())

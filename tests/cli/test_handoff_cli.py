@@ -229,7 +229,7 @@ class TestLint:
 
 
 class TestFix:
-    def test_standard_input_cannot_be_mended(self, segue: Run) -> None:
+    def test_standard_input_cannot_be_fixed(self, segue: Run) -> None:
         for arguments in ([], ["-"]):
             ran = segue("handoff", "lint", "--fix", *arguments, stdin=REPLY.encode())
             assert ran.code == 2
@@ -248,8 +248,8 @@ class TestFix:
         assert ran.code == 0
         expected = before.replace("Done", "completed").replace("./src", "src").replace("L4-L9", "4-9")
         assert (project / "task.md").read_bytes().decode() == expected
-        assert 'task.md: mended H002 outcome: "Done" is now "completed"' in ran.err
-        assert ran.err.count("mended") == 3
+        assert 'task.md: fixed H002 outcome: "Done" is now "completed"' in ran.err
+        assert ran.err.count("fixed") == 3
 
     def test_words_outside_the_handoff_part_stay(self, segue: Run, project: Path) -> None:
         text = TASK.replace("outcome: Done\n", "").replace("## Log\n", "## Status\nDone\n\n## Log\n")

@@ -168,7 +168,7 @@ def test_a_fix_that_cannot_be_written_leaves_the_document_whole(project: Path) -
     ran = run_shell("ulimit -f 0; segue handoff lint --fix task.md")
     assert ran.returncode == 2
     assert "segue: cannot write task.md: File too large" in ran.stderr
-    assert "mended" not in ran.stderr
+    assert "fixed" not in ran.stderr
     assert "task.md:9:10: H002" in ran.stdout
     assert (project / "task.md").read_text() == TASK
     assert [each.name for each in project.iterdir()] == ["task.md"]

@@ -148,7 +148,7 @@ async def run_to_end(scenario: str, place: Place) -> dict[str, Any]:
     return {
         "status": str(detail.status),
         "reason": detail.reason,
-        "steps": [(str(s.status), [(str(t.status), len(t.repairs)) for t in s.tries]) for s in steps],
+        "steps": [(str(s.status), [(str(t.status), len(t.repairs)) for t in s.attempts]) for s in steps],
         "handed off": [step.latest_handoff and step.latest_handoff.is_synthetic for step in steps],
         "committed": [step.end_commit is not None for step in steps],
         "said": sorted(

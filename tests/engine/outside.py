@@ -18,7 +18,6 @@ from segue.application.ports.backend import (
     SessionRequest,
     UsageReported,
 )
-from segue.domain.briefing.handover_prompt import QUESTION
 from segue.domain.errors import AgentFailed, SessionLost
 from segue.domain.usage import Usage
 
@@ -38,6 +37,8 @@ Do the long work.
 """
 _UNDER_WAY = "This step is under way"
 """Stands in what the successor of a session is given."""
+_HAND_OVER = "Stop here and hand over:"
+"""How every Segue so far has begun to ask a session for its handoff."""
 REPAIRS = 2
 """How often `careless` is asked again before its handoff is good."""
 
@@ -62,7 +63,7 @@ def _hand_off(*files: str, outcome: str = "completed") -> str:
 
 def _play(agent: str, before: int, text: str) -> Mapping[str, Any]:
     """What an agent makes of the next message, by its name."""
-    if text.startswith(QUESTION):
+    if text.startswith(_HAND_OVER):
         return {"reply": HANDOVER}
     if agent == "careless" and before < REPAIRS:
         # It does not say what remains to be done.

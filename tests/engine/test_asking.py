@@ -73,7 +73,7 @@ async def test_what_the_writer_adds_is_kept_where_its_reply_says_it(tmp_path: Pa
     assert handoff.reading is not None
     assert handoff.reading["dropped"] == ["what_was_done: Deployed it to production"]
     assert handoff.reading["asked"] == ["outcome", "what_was_done[0]"]
-    [question] = step.tries[0].repairs
+    [question] = step.attempts[0].repairs
     assert (question.kind, question.text) == ("question", backend.received["dev"][1])
     assert (ended.steps[0].questions, ended.steps[0].repairs) == (1, 0)
     assert "Fresh entries are back in cache.py" in backend.received["rev"][0]
@@ -138,7 +138,7 @@ async def test_what_a_briefing_left_out_is_stored_with_its_attempt(tmp_path: Pat
     options = {"actions": [{"say": f"## Outcome\ncompleted\n\n## What Was Done\n{done}\n"}]}
     ended, backend, _ = await run(tmp_path, project, options, briefing_budget=700)
     async with build_test_segue(tmp_path, backend) as segue:
-        attempt = (await segue.views.step(ended.id, 2)).tries[0]
+        attempt = (await segue.views.step(ended.id, 2)).attempts[0]
     left = [each.field for each in attempt.left_out]
     assert left
     assert left == [f"what_was_done[{number}]" for number in range(80 - len(left), 80)]

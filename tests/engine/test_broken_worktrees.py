@@ -38,7 +38,7 @@ def _backend(*actions: dict[str, Any]) -> ScriptedBackend:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_what_cannot_be_mended_fails_with_a_sentence(
+async def test_what_cannot_be_fixed_fails_with_a_sentence(
     tmp_path: Path, repository: Path, name: str
 ) -> None:
     command, sentence = BROKEN[name]
@@ -57,7 +57,7 @@ async def test_what_cannot_be_mended_fails_with_a_sentence(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", MENDED)
-async def test_what_can_be_mended_is(tmp_path: Path, repository: Path, name: str) -> None:
+async def test_what_can_be_fixed_is(tmp_path: Path, repository: Path, name: str) -> None:
     backend = _backend(WRITE, {"run": ["sh", "-c", MENDED[name]]}, SAY)
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(_request(repository))).id)

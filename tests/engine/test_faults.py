@@ -85,7 +85,7 @@ async def test_a_worker_that_was_declared_gone_by_mistake_goes_on(tmp_path: Path
         await asyncio.to_thread(change, tmp_path, *free)
         ended = await follow_to_end(segue, pipeline.id)
     assert ended.status is PipelineStatus.DONE
-    assert len(backend.received["developer"]) == ended.steps[0].attempts
+    assert len(backend.received["developer"]) == ended.steps[0].attempt_count
 
 
 async def test_a_run_that_ends_makes_room_without_a_beat(tmp_path: Path, project: Path) -> None:
@@ -138,7 +138,7 @@ async def test_what_is_left_of_a_lost_session_is_stopped_before_the_next_attempt
         (project / "go").touch()
         ended = await follow_to_end(segue, pipeline.id)
     assert ended.status is PipelineStatus.DONE
-    assert ended.steps[0].attempts == 2
+    assert ended.steps[0].attempt_count == 2
 
 
 async def test_sessions_that_nobody_needs_are_removed_at_a_start(tmp_path: Path, project: Path) -> None:
@@ -189,5 +189,5 @@ async def test_what_was_sent_is_what_is_shown(tmp_path: Path, project: Path) -> 
         pipeline = await segue.pipelines.submit(ONE_STEP)
         await follow_to_end(segue, pipeline.id)
         shown = await segue.views.step(pipeline.id, 1)
-    assert [each.text for each in shown.tries] == backend.received["developer"]
-    assert shown.tries[0].text.startswith("Be brief.")
+    assert [each.text for each in shown.attempts] == backend.received["developer"]
+    assert shown.attempts[0].text.startswith("Be brief.")

@@ -53,12 +53,12 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
-        first, second = (await segue.views.step(ended.id, 1)).tries
+        first, second = (await segue.views.step(ended.id, 1)).attempts
         family = await segue.sessions.lineage(second.session)
         left = (await segue.sessions.show(first.session)).handoffs
         kinds = [str(e.event_type) for e in await segue.views.entries_after(0, pipeline_id=ended.id)]
     assert ended.status is PipelineStatus.DONE, ended.reason
-    assert (ended.steps[0].attempts, ended.steps[0].handovers) == (2, 1)
+    assert (ended.steps[0].attempt_count, ended.steps[0].handovers) == (2, 1)
     assert (first.status, first.handover_reason) == (AttemptProgress.HANDED_OVER, HandoffReason.CONTEXT_LIMIT)
     assert (second.status, second.handover_reason) == (AttemptProgress.DONE, None)
     assert [each.id for each in family.parents] == [first.session]
@@ -100,7 +100,7 @@ async def test_each_limit_cuts_a_step_off(
     write_catalog(repository, {"developer": agent(*first, given=[say_handoff("Mended it.")])})
     async with build_test_segue(tmp_path, ScriptedBackend(), **settings) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
-        tried = (await segue.views.step(ended.id, 1)).tries[0]
+        tried = (await segue.views.step(ended.id, 1)).attempts[0]
     assert ended.status is PipelineStatus.DONE, ended.reason
     assert tried.handover_reason is (reason or HandoffReason.CONTEXT_LIMIT)
 
@@ -108,13 +108,13 @@ async def test_each_limit_cuts_a_step_off(
 async def test_with_automatic_handoffs_off_nobody_is_cut_off(tmp_path: Path, repository: Path) -> None:
     developer = agent(FULL, {"delay": 1.5}, say_handoff("Mended it."))
     ended, backend = await run(tmp_path, repository, developer, auto_handoff=False)
-    assert (ended.steps[0].attempts, backend.aborted) == (1, [])
+    assert (ended.steps[0].attempt_count, backend.aborted) == (1, [])
 
 
 async def test_an_answer_that_comes_with_the_full_context_is_taken(tmp_path: Path, repository: Path) -> None:
     developer = agent({"delay": 0.4}, FULL, {"delay": 0.3}, say_handoff("Mended it."))
     ended, backend = await run(tmp_path, repository, developer)
-    assert (ended.status, ended.steps[0].attempts, backend.aborted) == (PipelineStatus.DONE, 1, [])
+    assert (ended.status, ended.steps[0].attempt_count, backend.aborted) == (PipelineStatus.DONE, 1, [])
 
 
 @pytest.mark.thorough
@@ -130,7 +130,7 @@ async def test_the_handoff_itself_never_reaches_a_limit(tmp_path: Path, reposito
 
 
 @pytest.mark.thorough
-async def test_a_bad_handoff_is_mended_before_the_successor_begins(tmp_path: Path, repository: Path) -> None:
+async def test_a_bad_handoff_is_fixed_before_the_successor_begins(tmp_path: Path, repository: Path) -> None:
     lie = HANDOFF + "\n## Files changed\n- `gone.js` (created)\n"
     developer = agent(*WORK, asked=[{"say": lie}], mend=[{"say": HANDOFF}], given=DONE)
     ended, backend = await run(tmp_path, repository, developer)
@@ -154,7 +154,7 @@ async def test_who_hands_nothing_over_is_followed_by_what_segue_saw(
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
-        first = (await segue.views.step(ended.id, 1)).tries[0]
+        first = (await segue.views.step(ended.id, 1)).attempts[0]
     assert (ended.status, ended.steps[0].handovers) == (PipelineStatus.DONE, 1)
     assert first.handover_reason is HandoffReason.CONTEXT_LIMIT
     told = backend.received["developer"][-1]
@@ -192,7 +192,7 @@ async def test_who_holds_no_conversation_is_left_alone(tmp_path: Path, repositor
         "options": {"actions": [FULL, {"delay": 1.6}, say_handoff("Mended it.")]},
     }
     ended, backend = await run(tmp_path, repository, developer)
-    assert (ended.status, ended.steps[0].attempts, backend.aborted) == (PipelineStatus.DONE, 1, [])
+    assert (ended.status, ended.steps[0].attempt_count, backend.aborted) == (PipelineStatus.DONE, 1, [])
 
 
 async def test_a_run_can_be_aborted_while_a_session_hands_over(tmp_path: Path, repository: Path) -> None:
@@ -226,7 +226,7 @@ async def test_after_a_crash_the_question_is_not_asked_again(tmp_path: Path, rep
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, pipeline)
     assert ended.status is PipelineStatus.DONE, ended.reason
-    assert (ended.steps[0].attempts, ended.steps[0].handovers) == (2, 1)
+    assert (ended.steps[0].attempt_count, ended.steps[0].handovers) == (2, 1)
     assert len(backend.received["developer"]) == 3
     assert len(documents(tmp_path)) == 1
 

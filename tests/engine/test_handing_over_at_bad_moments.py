@@ -51,7 +51,7 @@ async def test_a_successor_that_is_lost_does_not_take_the_handoff_with_it(
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
-        tries = (await segue.views.step(ended.id, 1)).tries
+        tries = (await segue.views.step(ended.id, 1)).attempts
     assert ended.status is PipelineStatus.DONE
     assert [each.status for each in tries] == [
         AttemptProgress.HANDED_OVER,
@@ -79,7 +79,7 @@ async def test_a_handoff_and_a_blocker_through_tools_count_while_handing_over(
         await segue.tools.report_blocker(token, Blocker(blocker="The key of the shop is missing"))
         (tmp_path / "submitted").touch()
         ended = await follow_to_end(segue, 1)
-        tries = (await segue.views.step(1, 1)).tries
+        tries = (await segue.views.step(1, 1)).attempts
     assert ended.steps[0].handovers == 1
     assert "Use one handler" in tries[-1].carry_over
     assert "key of the shop" in tries[-1].carry_over
@@ -96,7 +96,7 @@ async def test_who_submits_in_the_last_moment_is_not_cut_off(tmp_path: Path, rep
         done = {"outcome": "completed", "what_was_done": ["Looked at the button and found it sound"]}
         assert (await segue.tools.submit_handoff(token, done)).is_accepted
         ended = await follow_to_end(segue, 1)
-    assert (ended.status, ended.steps[0].attempts) == (PipelineStatus.DONE, 1)
+    assert (ended.status, ended.steps[0].attempt_count) == (PipelineStatus.DONE, 1)
 
 
 async def test_a_submission_that_was_refused_holds_no_limit_off(tmp_path: Path, repository: Path) -> None:
@@ -132,7 +132,7 @@ async def test_what_was_said_before_a_crash_counts_though_the_session_is_gone(
         await asyncio.sleep(0.2)
     async with build_test_segue(tmp_path, Forgetful()) as segue:
         ended = await follow_to_end(segue, 1)
-        tries = (await segue.views.step(1, 1)).tries
+        tries = (await segue.views.step(1, 1)).attempts
     assert (ended.status, ended.steps[0].handovers) == (PipelineStatus.DONE, 1)
     assert DECISION in tries[-1].text
 
@@ -143,7 +143,7 @@ async def test_a_document_that_cannot_be_written_stops_nobody(tmp_path: Path, re
         (tmp_path / "data" / "personas").rmdir()
         (tmp_path / "data" / "personas").write_text("in the way")
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
-        first, second = (await segue.views.step(1, 1)).tries
+        first, second = (await segue.views.step(1, 1)).attempts
         left = (await segue.sessions.show(first.session)).handoffs
     assert ended.status is PipelineStatus.DONE
     assert left[0].file_path is None
@@ -176,7 +176,7 @@ async def test_a_question_that_waited_for_days_still_has_its_time(tmp_path: Path
         database.execute("UPDATE messages SET created_at = '2025' || substr(created_at, 5)")
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, 1)
-        tries = (await segue.views.step(1, 1)).tries
+        tries = (await segue.views.step(1, 1)).attempts
     assert (ended.status, ended.steps[0].handovers) == (PipelineStatus.DONE, 1)
     assert DECISION in tries[-1].text
 

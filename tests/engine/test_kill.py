@@ -68,7 +68,7 @@ def test_ten_kills_lose_nothing_and_repeat_no_finished_step(served: ServedSegue)
     assert begun_when_done, "no kill came after a step was done: the test shows nothing"
     assert {n: _begun(served, n) for n in begun_when_done} == begun_when_done
     for number in range(1, STEPS + 1):
-        *cut_off, last = served.client.get(f"/pipelines/{pipeline}/steps/{number}").json()["tries"]
+        *cut_off, last = served.client.get(f"/pipelines/{pipeline}/steps/{number}").json()["attempts"]
         assert last["status"] == "done"
         assert {each["status"] for each in cut_off} <= {"lost"}
         assert _begun(served, number) <= len(cut_off) + 1
@@ -84,7 +84,7 @@ def test_a_killed_server_goes_on_at_the_next_start_and_says_so(served: ServedSeg
     served.start()
     ended = served.wait_for(pipeline, "done", "failed")
     assert ended["status"] == "done"
-    events = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"]
+    events = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["attempts"]
     assert events[-1]["status"] == "done"
 
 
@@ -97,11 +97,11 @@ def test_an_interrupted_pipeline_goes_on_in_the_foreground(served: ServedSegue) 
     assert resumed.stdout.startswith("Done in ")
     again = served.run_cli("pipelines", "resume", str(pipeline))
     assert again.returncode == 1
-    assert "nothing to go on with" in again.stderr
+    assert "nothing to continue" in again.stderr
 
 
 def _briefing(served: ServedSegue, pipeline: int) -> str:
-    tries = served.client.get(f"/pipelines/{pipeline}/steps/{STEPS}").json()["tries"]
+    tries = served.client.get(f"/pipelines/{pipeline}/steps/{STEPS}").json()["attempts"]
     assert len({each["briefing"] for each in tries}) == 1
     found: str = tries[-1]["briefing"]
     return found

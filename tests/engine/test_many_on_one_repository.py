@@ -91,7 +91,7 @@ async def test_twenty_at_once(
         mine = [f"{name}: Work.", f"{name} 3", f"{name} 2", f"{name} 1"]
         assert git(repository, "log", "--format=%s", f"main..{branch}").splitlines() == mine * 2
     assert len({each.workspace.path for each in ended if each.workspace}) == runs
-    said = "\n".join(each.tries[0].reply or "" for each in steps) + "".join(capfd.readouterr())
+    said = "\n".join(each.attempts[0].reply or "" for each in steps) + "".join(capfd.readouterr())
     assert not [word for word in LOCKED if word in said.lower()], said
     assert said.count("exit 0") == 2 * runs
     assert checkout_of(repository) == before

@@ -214,7 +214,7 @@ def _end_tree(notes: Path, pipeline: int) -> bool:
 
 
 def _tries(served: ServedSegue, pipeline: int) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["tries"]
+    found: list[dict[str, Any]] = served.client.get(f"/pipelines/{pipeline}/steps/1").json()["attempts"]
     return found
 
 

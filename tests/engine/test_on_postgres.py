@@ -77,7 +77,7 @@ async def test_a_pipeline_survives_that_every_connection_is_cut(
 def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, ends_meanwhile: bool) -> None:
     agent = tmp_path / "agent.sh"
     waits = f"while [ ! -e {tmp_path}/go ]; do sleep 0.1; done"
-    agent.write_text(f"#!/bin/sh\ncat > /dev/null\n: > {tmp_path}/begun\n{waits}\necho 'Done: mended it.'\n")
+    agent.write_text(f"#!/bin/sh\ncat > /dev/null\n: > {tmp_path}/begun\n{waits}\necho 'Done: fixed it.'\n")
     agent.chmod(0o755)
     with Server(tcp=ends_meanwhile) as server, ExitStack() as stack:  # DBOS reads the errors of TCP otherwise
         served = ServedSegue(
@@ -101,7 +101,7 @@ def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, end
         ended = served.wait_for(submitted["id"], "done", "failed")
         told = served.stop()
     assert [step["status"] for step in ended["steps"]] == ["done", "done"]
-    assert [step["attempts"] for step in ended["steps"]] == [1, 1]
+    assert [step["attempt_count"] for step in ended["steps"]] == [1, 1]
     assert "Traceback" not in told
     failed = [line.partition("error=")[2] for line in told.splitlines() if "worker_beat_failed" in line]
     assert failed

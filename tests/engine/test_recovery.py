@@ -35,7 +35,7 @@ async def test_steps_that_are_done_are_not_done_again(tmp_path: Path, project: P
         ended = await follow_to_end(segue, pipeline)
     assert ended.status is PipelineStatus.DONE
     assert set(after.received) == {"senior_reviewer"}
-    assert [step.attempts for step in ended.steps] == [1, 2]
+    assert [step.attempt_count for step in ended.steps] == [1, 2]
 
 
 async def test_the_handoff_of_the_last_step_that_was_done_is_used_again(
@@ -46,7 +46,7 @@ async def test_the_handoff_of_the_last_step_that_was_done_is_used_again(
     after = ScriptedBackend({"senior_reviewer": [GOOD]})
     async with build_test_segue(tmp_path, after) as segue:
         await follow_to_end(segue, pipeline)
-        first, second = (await segue.views.step(pipeline, 2)).tries
+        first, second = (await segue.views.step(pipeline, 2)).attempts
     assert "## Handoff from previous step (developer)" in after.received["senior_reviewer"][0]
     assert first.briefing == second.briefing
     assert first.carry_over == ""

@@ -147,7 +147,7 @@ def test_an_agent_outlives_its_server_and_is_joined_again(served: ServedSegue) -
     served.start()
     ended = served.wait_for(pipeline, "done", "failed")
     assert ended["status"] == "done", ended["reason"]
-    assert ended["steps"][0]["attempts"] == 1
+    assert ended["steps"][0]["attempt_count"] == 1
     assert (served.project / "runs").read_text() == "x\n", "the program ran once"
 
 

@@ -123,11 +123,11 @@ async def test_the_session_is_known_while_a_step_runs(tmp_path: Path, project: P
         pipeline = await segue.pipelines.submit(QUICK_FIX)
         await until(lambda: "developer" in backend.received)
         running = await segue.views.step(pipeline.id, 1)
-        assert running.tries[0].finished_at is None
+        assert running.attempts[0].finished_at is None
         (tmp_path / "go").touch()
         await follow_to_end(segue, pipeline.id)
         ended = await segue.views.step(pipeline.id, 1)
-        assert ended.tries[0].finished_at is not None
+        assert ended.attempts[0].finished_at is not None
 
 
 async def test_the_next_agent_is_given_the_task_and_the_handoff(tmp_path: Path, project: Path) -> None:

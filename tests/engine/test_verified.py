@@ -1,4 +1,4 @@
-"""Handoffs are held against git and re-run commands; what is not so is mended or corrected."""
+"""Handoffs are held against git and re-run commands; what is false is fixed or corrected."""
 
 from __future__ import annotations
 
@@ -127,13 +127,13 @@ async def test_a_true_handoff_passes_with_a_green_ledger(tmp_path: Path, reposit
     assert "## Corrections" not in backend.received["rev"][0]
 
 
-async def test_a_lie_is_found_mended_in_the_same_session_and_gone(tmp_path: Path, repository: Path) -> None:
+async def test_a_lie_is_found_fixed_in_the_same_session_and_gone(tmp_path: Path, repository: Path) -> None:
     ended, backend, step = await run(tmp_path, repository, [WRITE, say(LIE)], [[say(TRUE)]])
     assert ended.status == "done"
     asked = backend.received["dev"][1]
     assert "b.py" in asked
     assert "What is false" in asked
-    assert [each.text for each in step.tries[0].repairs] == [asked]
+    assert [each.text for each in step.attempts[0].repairs] == [asked]
     handoff = ended.steps[0].latest_handoff
     assert handoff is not None
     assert handoff.ledger is not None
@@ -141,12 +141,10 @@ async def test_a_lie_is_found_mended_in_the_same_session_and_gone(tmp_path: Path
     assert "## Corrections" not in backend.received["rev"][0]
 
 
-async def test_what_is_never_mended_reaches_the_next_agent_corrected(
-    tmp_path: Path, repository: Path
-) -> None:
+async def test_what_is_never_fixed_reaches_the_next_agent_corrected(tmp_path: Path, repository: Path) -> None:
     ended, backend, step = await run(tmp_path, repository, [WRITE, say(LIE)], [[say(LIE)]])
     assert ended.status == "done"
-    assert len(step.tries[0].repairs) == 2, "asked twice, then it goes on"
+    assert len(step.attempts[0].repairs) == 2, "asked twice, then it continues"
     briefing = backend.received["rev"][0]
     assert "## Corrections" in briefing
     assert "b.py" in briefing.split("## Corrections")[1]
@@ -244,8 +242,8 @@ async def test_the_receipt_is_the_hash_of_what_was_sent(tmp_path: Path, reposito
 
     _, backend, step = await run(tmp_path, repository, [WRITE, say(TRUE)])
     sent = backend.received["dev"][0]
-    assert step.tries[0].text == sent
-    assert step.tries[0].briefing_sha256 == hashlib.sha256(sent.encode()).hexdigest()
+    assert step.attempts[0].text == sent
+    assert step.attempts[0].briefing_sha256 == hashlib.sha256(sent.encode()).hexdigest()
 
 
 async def test_a_key_in_a_reply_is_redacted_before_it_is_stored(tmp_path: Path, repository: Path) -> None:
@@ -256,7 +254,7 @@ async def test_a_key_in_a_reply_is_redacted_before_it_is_stored(tmp_path: Path, 
     assert handoff is not None
     assert key not in handoff.content_md
     assert key not in json.dumps(handoff.metadata)
-    assert key not in (step.tries[0].reply or "")
+    assert key not in (step.attempts[0].reply or "")
     assert key not in backend.received["rev"][0]
 
 
@@ -267,7 +265,7 @@ async def test_a_repair_turn_that_fails_leaves_what_there_was(
 ) -> None:
     ended, backend, step = await run(tmp_path, repository, [WRITE, say(LIE)], [[later]])
     assert ended.status == "done", ended.reason
-    assert step.attempts == 1
+    assert step.attempt_count == 1
     handoff = ended.steps[0].latest_handoff
     assert handoff is not None
     assert handoff.metadata is not None
@@ -314,7 +312,7 @@ async def test_what_was_false_before_each_repair_is_kept_and_what_stays_false_is
     tmp_path: Path, repository: Path
 ) -> None:
     _, backend, step = await run(tmp_path, repository, [WRITE, say(LIE)], [[say(LIE)]])
-    for repair in step.tries[0].repairs:
+    for repair in step.attempts[0].repairs:
         assert repair.ledger is not None
         assert repair.ledger["counts"]["refuted"] >= 1
     reported = backend.received["rev"][0].split("</handoff-context>")[0]

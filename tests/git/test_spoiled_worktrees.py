@@ -218,7 +218,7 @@ async def test_a_worktree_with_somebodys_work_is_left_alone(flow: Flow) -> None:
     await flow.spaces.remove(second)
 
 
-async def test_a_worktree_is_found_again_after_a_crash_and_mended_if_it_was_not_finished(flow: Flow) -> None:
+async def test_a_worktree_is_found_again_after_a_crash_and_fixed_if_it_was_not_finished(flow: Flow) -> None:
     first = await flow.open()
     assert await flow.open() == first
     git(flow.repo, "worktree", "lock", first.path)

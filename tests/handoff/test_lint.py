@@ -1,4 +1,4 @@
-"""The rules find what is wrong, say where, and mend what can be mended; the docs hold the examples."""
+"""The rules find what is wrong, say where, and mend what can be fixed; the docs hold the examples."""
 
 from __future__ import annotations
 
@@ -248,14 +248,14 @@ def test_mending_puts_values_paths_lines_and_tags_right() -> None:
         gotchas=[{"issue": "A", "severity": "CRITICAL"}],
         patterns_discovered=[{"pattern": "P", "applies_to": ["UserState", "user_state", "Über uns"]}],
     )
-    mended, fixes = fix_handoff(handoff)
-    assert mended.outcome == "completed"
-    assert mended.files_modified[0].lines == "4-9"
-    assert mended.files_modified[0].change_type == "modify"
-    assert mended.files_modified[1].path == "b"
-    assert mended.files_modified[1].lines == "7-7"
-    assert mended.gotchas[0].severity == "high"
-    assert mended.patterns_discovered[0].applies_to == ("user-state", "user-state", "über-uns")
+    fixed, fixes = fix_handoff(handoff)
+    assert fixed.outcome == "completed"
+    assert fixed.files_modified[0].lines == "4-9"
+    assert fixed.files_modified[0].change_type == "modify"
+    assert fixed.files_modified[1].path == "b"
+    assert fixed.files_modified[1].lines == "7-7"
+    assert fixed.gotchas[0].severity == "high"
+    assert fixed.patterns_discovered[0].applies_to == ("user-state", "user-state", "über-uns")
     assert ("H002", "outcome", "Done", "completed") in [(f.code, f.field, f.before, f.after) for f in fixes]
 
 
@@ -273,16 +273,16 @@ def test_a_repetition_goes_only_if_it_adds_nothing() -> None:
             {"decision": "JWT", "rationale": "Fast"},
         ],
     )
-    mended, fixes = fix_handoff(handoff)
-    assert mended.what_was_done == ("Built it",)
-    assert [d.rationale for d in mended.decisions_made] == ["No state", "Fast"]
+    fixed, fixes = fix_handoff(handoff)
+    assert fixed.what_was_done == ("Built it",)
+    assert [d.rationale for d in fixed.decisions_made] == ["No state", "Fast"]
     assert [fix.field for fix in fixes] == ["what_was_done[1]", "decisions_made[1]"]
 
 
 @given(handoffs())
 def test_mending_twice_changes_nothing_more(handoff: Handoff) -> None:
-    mended, _ = fix_handoff(handoff)
-    assert fix_handoff(mended) == (mended, ())
+    fixed, _ = fix_handoff(handoff)
+    assert fix_handoff(fixed) == (fixed, ())
 
 
 DOCUMENT = "Status: Done\n\n- src/a.py, L4-L9, Updated\n- src/a.py, L4-L9\n"
@@ -367,7 +367,7 @@ def test_github_output_escapes_what_would_end_a_command() -> None:
 def test_json_output_holds_everything_a_program_needs() -> None:
     [row, _] = json.loads(format_problems(checked(), "json"))
     assert (row["path"], row["line"], row["column"], row["end_column"]) == ("a b,c.md", 4, 1, 9)
-    assert (row["code"], row["severity"], row["field"], row["remedy"]) == (
+    assert (row["code"], row["severity"], row["field"], row["hint"]) == (
         "H012",
         "error",
         "blockers",

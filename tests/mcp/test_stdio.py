@@ -27,7 +27,7 @@ from tests.mcp.rig import (
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
-async def test_a_bad_handoff_comes_back_is_mended_and_accepted(segue: Segue, agents: WaitingAgents) -> None:
+async def test_a_bad_handoff_comes_back_is_fixed_and_accepted(segue: Segue, agents: WaitingAgents) -> None:
     pipeline = await segue.pipelines.submit(QUICK_FIX)
     request = await agents.at_work()
     async with tools_of(request) as client:
@@ -37,7 +37,7 @@ async def test_a_bad_handoff_comes_back_is_mended_and_accepted(segue: Segue, age
         well, said = await call(client, "submit_handoff", outcome="partial", what_was_done="- One\n- Two")
         assert not well
         assert "H010 error at" in said
-        assert "Mend what is marked as an error" in said
+        assert "Fix what is marked as an error" in said
         well, said = await call(
             client,
             "submit_handoff",

@@ -159,7 +159,7 @@ async def test_the_same_key_gives_the_same_run_and_continues_it(repository: Path
         result = await second.result()
         third = await (await segue.run("alone", "Look.", key="once")).result()
     assert second.id == first.id
-    assert (result.status, result.steps[0].attempts) == ("done", 2)
+    assert (result.status, result.steps[0].attempt_count) == ("done", 2)
     assert third == result
 
 

@@ -58,7 +58,7 @@ async def test_the_work_goes_on_in_a_new_session(segue: Segue, backend: Scripted
     assert first.text == backend.received["helper"][-1] == old.handoffs[0].injection_prompt
     assert first.text.startswith(f"{GIVEN}\n")
     assert "Mend the handler: the page itself is right" in first.text
-    assert "Go on with its work" in first.text.partition("</handoff-context>")[2]
+    assert "Continue its work" in first.text.partition("</handoff-context>")[2]
     assert "Mend the button." not in first.text, "the old transcript stays where it is"
 
 
@@ -195,7 +195,7 @@ async def test_an_empty_reply_is_a_failure_and_no_cancel(
         await nothing_was_left(segue, tmp_path, session_id)
 
 
-async def test_a_reply_without_a_handoff_is_mended_once(tmp_path: Path, repository: Path) -> None:
+async def test_a_reply_without_a_handoff_is_fixed_once(tmp_path: Path, repository: Path) -> None:
     agents = {"helper": agent(asked=[{"say": "No."}], mend=[{"say": HANDOFF}])}
     outcome, backend, old = await run(tmp_path, repository, agents)
     assert "Let the button work again." in handed(outcome).text
@@ -211,7 +211,7 @@ async def test_one_that_stays_without_a_handoff_fails(tmp_path: Path, repository
     assert documents(tmp_path) == []
 
 
-async def test_a_bad_handoff_is_mended_by_its_own_session(tmp_path: Path, repository: Path) -> None:
+async def test_a_bad_handoff_is_fixed_by_its_own_session(tmp_path: Path, repository: Path) -> None:
     bad = HANDOFF.replace("## Goal", "## Outcome\nfailed\n\n## Goal")
     agents = {"helper": agent(asked=[{"say": bad}], mend=[{"say": HANDOFF}])}
     outcome, backend, _ = await run(tmp_path, repository, agents)
@@ -361,7 +361,7 @@ class CompactingBackend(ScriptedBackend):
 @pytest.mark.parametrize("more", [{"to": "helper"}, {"focus": "the tests"}])
 async def test_in_place_has_no_successor_to_speak_of(segue: Segue, more: dict[str, str]) -> None:
     session = await talked(segue)
-    with pytest.raises(InvalidRequest, match="in place nobody else goes on"):
+    with pytest.raises(InvalidRequest, match="in place there is no successor"):
         await segue.sessions.hand_off(session, reason="task_boundary", in_place=True, **more)  # type: ignore[arg-type]
 
 

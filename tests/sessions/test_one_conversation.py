@@ -61,7 +61,7 @@ async def test_the_messages_of_a_step_s_session_are_shown(tmp_path: Path, reposi
     async with build_test_segue(tmp_path, backend) as segue:
         request = PipelineRequest(prompt="Mend it.", custom_steps=(TemplateStep(agent="developer"),))
         pipeline = await follow_to_end(segue, (await segue.pipelines.submit(request)).id)
-        (attempt,) = (await segue.views.step(pipeline.id, 1)).tries
+        (attempt,) = (await segue.views.step(pipeline.id, 1)).attempts
         shown = await segue.sessions.show(attempt.session)
     (briefing,) = shown.said
     assert (briefing.kind, briefing.status) == (MessageKind.BRIEFING, "replied")

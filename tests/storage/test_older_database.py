@@ -136,7 +136,7 @@ def opened(left: Interrupted) -> Any:
 async def outcome(segue: Segue, left: Interrupted, run: PipelineDetail) -> tuple[str, list[str], list[int]]:
     """How a run ended."""
     steps = [await segue.views.step(run.id, number + 1) for number in range(len(run.steps))]
-    attempts = [str(attempt.status) for step in steps for attempt in step.tries]
+    attempts = [str(attempt.status) for step in steps for attempt in step.attempts]
     return str(run.status), attempts, await asyncio.to_thread(left.sent, run.id)
 
 
@@ -154,7 +154,7 @@ async def test_every_run_continues_from_its_state(interrupted: Interrupted) -> N
     assert submitted.metadata is not None
     assert submitted.metadata["what_was_done"] == ["Looked at the button and found it sound"]
     assert "key of the shop" in json.dumps(submitted.metadata["blockers"])
-    assert [repair.reply is not None for repair in done.tries[0].repairs] == [True, True]
+    assert [repair.reply is not None for repair in done.attempts[0].repairs] == [True, True]
     assert [str(approval.status) for approval in approvals] == ["void"]
 
 

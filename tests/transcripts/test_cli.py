@@ -196,13 +196,13 @@ def test_the_other_tool_takes_over(own_home: Path, project: Path, tmp_path: Path
     program = make_program(tmp_path / "bin" / "claude")
     done = run_here(project, "handoff", "from", "pi", "--to", "claude", path=str(program.parent))
     assert done.returncode == 7
-    assert done.stdout.startswith(f"{project} {os.getpid()} {project} Go on with the work")
+    assert done.stdout.startswith(f"{project} {os.getpid()} {project} Continue the work")
     assert "Never touch the database schema." in done.stdout
-    assert f"cd {project} && claude 'Go on" in done.stderr
+    assert f"cd {project} && claude 'Continue" in done.stderr
     none = run_here(project, "handoff", "from", "pi", "--to", "codex", path=str(program.parent))
     assert none.returncode == 2
     assert "codex is not on the PATH, and Segue has not installed it" in none.stderr
-    assert f"cd {project} && codex 'Go on" in none.stderr
+    assert f"cd {project} && codex 'Continue" in none.stderr
 
 
 @pytest.mark.thorough
@@ -220,17 +220,17 @@ def test_a_tool_is_found_as_a_back_end_finds_it(own_home: Path, project: Path, t
 
     on_path.rename(tmp_path / "away")
     found = started()
-    assert (found.returncode, found.stdout.split(maxsplit=3)[3][:5]) == (7, "Go on")
-    assert f"&& {installed} 'Go on" in found.stderr
+    assert (found.returncode, found.stdout.split(maxsplit=3)[3][:8]) == (7, "Continue")
+    assert f"&& {installed} 'Continue" in found.stderr
     assert shlex.split(started("--print").stdout)[3] == str(installed)
 
     (tmp_path / "away").rename(on_path)
-    assert "&& codex 'Go on" in started().stderr
+    assert "&& codex 'Continue" in started().stderr
 
     settings = own_home / "config" / "segue" / "segue.yaml"
     settings.parent.mkdir(parents=True)
     settings.write_text(f"backend_options: {{codex: {{program: '{named}', idle_timeout: 9}}}}\n")
-    assert f"&& '{named}' 'Go on" in started().stderr
+    assert f"&& '{named}' 'Continue" in started().stderr
     named.unlink()
     gone = started()
     assert gone.returncode == 2

@@ -25,7 +25,7 @@ class Candidate:
     """False for one that is no agent by itself."""
     is_missing: bool = False
     """Its program is known not to be there; nothing is started."""
-    remedy: str = ""
+    hint: str = ""
     """What to do if it is missing."""
     called: frozenset[str] = frozenset()
     """Other names that people have for it."""
@@ -46,7 +46,7 @@ class BackendFinding:
     version: str | None
     said: str
     """One sentence: what was found, or what is wrong."""
-    remedy: str | None
+    hint: str | None
     """The command to run if its program is missing."""
 
 
@@ -133,7 +133,7 @@ def _finding(candidate: Candidate, look: asyncio.Task[Probe] | None, seconds: fl
         program=probe.program,
         version=probe.version,
         said=(candidate.purpose if probe.works else "") or probe.said,
-        remedy=candidate.remedy if candidate.is_missing else None,
+        hint=candidate.hint if candidate.is_missing else None,
     )
 
 

@@ -63,7 +63,7 @@ class StepView:
     description: str
     status: StepStatus
     model: str | None
-    attempts: int
+    attempt_count: int
     """How many attempts were begun."""
     handovers: int
     """How many of them handed over to the next one, at a limit."""
@@ -182,7 +182,7 @@ class AttemptView:
 class StepDetail(StepView):
     """A step with all its attempts."""
 
-    tries: list[AttemptView]
+    attempts: list[AttemptView]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

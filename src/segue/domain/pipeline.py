@@ -141,7 +141,7 @@ class Pipeline:
     def request_abort(self, reason: str, at: datetime) -> Pipeline:
         """Somebody wants this run to stop; whoever owns it carries that out."""
         self._require(
-            not self.status.is_final, f"it is {self.status}; only a run that goes on can be aborted"
+            not self.status.is_final, f"it is {self.status}; only a run that has not ended can be aborted"
         )
         self._require(self.abort_reason is None, "it is being aborted already")
         return replace(self, abort_reason=reason, updated_at=at)

@@ -38,7 +38,7 @@ def synthesize(
             for run in commands[-_MOST_COMMANDS:]
         ),
         critical_context=tuple(context),
-        next_agent_context="Look at the files before you begin: work may be half done. Go on from it.",
+        next_agent_context="Look at the files before you begin: work may be half done. Continue from it.",
     )
 
 

@@ -45,7 +45,7 @@ class Workspace:
 
 
 def branch_name(pipeline_id: int, title: str) -> str:
-    """`segue/12-mend-the-button`: a name that git takes, whatever the title holds."""
+    """`segue/12-fix-the-button`: a name that git takes, whatever the title holds."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-")
     return f"segue/{pipeline_id}-{slug}" if slug else f"segue/{pipeline_id}"

@@ -28,7 +28,7 @@ class ExtractionView:
     spans: dict[str, SpanView]
     """Field or item (`gotchas[1].issue`) -> where it stands in the text."""
     notes: tuple[str, ...]
-    """What was guessed or mended."""
+    """What was guessed or repaired."""
     coverage: float
     """The share of the text that became typed items, 0 to 1."""
     guessed: tuple[str, ...]
@@ -44,7 +44,7 @@ class ProblemView:
     """`error` or `warning`."""
     field: str
     message: str
-    remedy: str
+    hint: str
     span: SpanView | None
     """Where it stands in the text, if that is known."""
 
@@ -81,7 +81,7 @@ def view_problems(problems: Iterable[Problem], coverage: float) -> CheckView:
             severity=str(problem.severity),
             field=problem.field,
             message=problem.message,
-            remedy=problem.hint,
+            hint=problem.hint,
             span=None if problem.span is None else _view_span(problem.span),
         )
         for problem in found

@@ -27,13 +27,13 @@ class OutcomeView(BaseModel):
     reason: HandoffReason | None = None
     document: str | None = Field(default=None, description="Where the document is.")
     text: str | None = Field(default=None, description="The handoff.")
-    refuted: list[str] = Field(default_factory=list, description="What it says that is not so.")
+    refuted: list[str] = Field(default_factory=list, description="Its false claims.")
     reply: str | None = Field(default=None, description="What the successor answered.")
     why: str | None = Field(default=None, description="Why it failed, or why the successor gave no answer.")
 
 
 class AnswerView(BaseModel):
-    """The reply, and where to go on."""
+    """The reply, and where to continue."""
 
     session_id: int
     message_id: str

@@ -74,7 +74,7 @@ class OpenSegue:
         `checks` are run after each step, in place of those of the template: commands, or functions that are
         given the folder. `models` names another model for an agent. With a `key` that was used before, it
         gives the run that was begun then, and continues it if it was interrupted. When Segue is closed, a run
-        that goes on is aborted; with `detach` it is only interrupted, and its agent may finish its work.
+        that has not ended is aborted; with `detach` it is only interrupted, and its agent may finish.
         """
         name, steps = _read_template(template)
         request = PipelineRequest(
@@ -105,7 +105,7 @@ class OpenSegue:
         return Run(self._app, run_id, title=detail.title, places=places, closing=self._closing)
 
     async def resume(self, run_id: int) -> Run:
-        """Continue a run that was interrupted, here; `IllegalMove` if it has ended or goes on elsewhere."""
+        """Continue a run that was interrupted, here; `IllegalMove` if it has ended or runs elsewhere."""
         async with self._submitting:
             await self._wait_for_room()
             await self._app.pipelines.resume(run_id)
@@ -135,7 +135,7 @@ class OpenSegue:
         return tuple(each if isinstance(each, str) else self._checks.add(each) for each in checks)
 
     async def close(self) -> None:
-        """Abort what still goes on here and is not detached; who follows a run is told."""
+        """Abort what still runs here and is not detached; who follows a run is told."""
         self._closing.set()
         await asyncio.gather(*(self._end(run_id) for run_id in sorted(self._attached)))
         with suppress(TimeoutError):
@@ -164,7 +164,7 @@ async def open_segue(  # what can be said of it; all have a default
     data_dir: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[OpenSegue]:
-    """Open Segue on a folder; leaving it aborts runs that go on and stops all that was started.
+    """Open Segue on a folder; leaving it aborts runs that have not ended and stops all that was started.
 
     `backend` drives agents whose profile names none. `trust` says yes to what the project's `.segue/`
     configures and runs, as it is now, like `segue trust --yes`; without it, a project that is not trusted is

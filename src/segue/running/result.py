@@ -55,7 +55,7 @@ class StepResult:
     backend: str | None
     """What drove its agent; none if it has not begun."""
     model: str | None
-    attempts: int
+    attempt_count: int
     """How many attempts were begun."""
     repairs: int
     """How often its agent was asked to repair its handoff."""
@@ -150,7 +150,7 @@ def _step_of(step: StepView) -> StepResult:
         commit=step.end_commit,
         backend=step.backend,
         model=step.model,
-        attempts=step.attempts,
+        attempt_count=step.attempt_count,
         repairs=step.repairs,
         usage=step.usage,
     )

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Run:
-    """A pipeline that was submitted. It goes on whether or not anybody follows it."""
+    """A pipeline that was submitted. It continues whether or not anybody follows it."""
 
     def __init__(
         self, app: Segue, pipeline_id: int, *, title: str, places: StepPlaces, closing: asyncio.Event

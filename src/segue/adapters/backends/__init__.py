@@ -50,7 +50,7 @@ def backend_class(name: str) -> type[AgentBackend]:
             found = getattr(import_module(module), attribute)
     except _UNLOADABLE as error:
         raise BackendUnavailable(
-            f'the back end "{name}" cannot be loaded from {place}: {_first_line(error)}; mend its dotted '
+            f'the back end "{name}" cannot be loaded from {place}: {_first_line(error)}; correct its dotted '
             "path, install its package, or put its folder on the PYTHONPATH"
         ) from error
     if not (isinstance(found, type) and issubclass(found, AgentBackend)):

@@ -36,7 +36,7 @@ class AgentProgram:
         return f"{self.backend} {self.agent}" if self.agent else self.backend
 
     @property
-    def remedy(self) -> str:
+    def hint(self) -> str:
         """What to do if it is not there."""
         if self.install:
             return f"segue agents install {self.install}"
@@ -137,7 +137,7 @@ class AgentPrograms:
             options=found.options if found else {},
             called=frozenset(filter(None, [known.name, known.backend, known.agent, known.program])),
             is_missing=found is None,
-            remedy=known.remedy,
+            hint=known.hint,
         )
 
     def _other(self, name: str) -> Candidate:

@@ -109,7 +109,7 @@ class ClaudeCodeBackend(StreamedBackend):
             arguments += ["--strict-mcp-config", f"--mcp-config={config}"]
         if denied := [name for name, tool in KINDS.items() if always(rules, tool) is Ruling.DENY]:
             arguments += [f"--disallowedTools={','.join(denied)}"]
-        # Else it hides them behind a search, and goes on without them when they are slow to start.
+        # Else it hides them behind a search, and continues without them when they are slow to start.
         shown = {"ENABLE_TOOL_SEARCH": "false", "MCP_TIMEOUT": "60000"} if tools else {}
         return Launch(arguments=[*arguments, *options.arguments], environment=shown)
 

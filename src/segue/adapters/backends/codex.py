@@ -192,7 +192,7 @@ def _server(tools: ToolServer) -> dict[str, Any]:
         f"{key}.env_vars": list(tools.environment),
         f"{key}.default_tools_approval_mode": "approve",
         f"{key}.startup_timeout_sec": 60,
-        f"{key}.required": True,  # else Codex goes on without them after a second
+        f"{key}.required": True,  # else Codex continues without them after a second
     }
 
 

@@ -63,7 +63,7 @@ class ProcessPerMessage(AgentBackend):
         return [folder.name for folder in self._root.iterdir()] if self._root.is_dir() else []
 
     async def shutdown(self) -> None:
-        """Programs that run go on by themselves; the next Segue finds them."""
+        """Programs that run continue by themselves; the next Segue finds them."""
         self._own.clear()
 
     def _vanished(self, session: str) -> Exception:

@@ -48,7 +48,7 @@ def find_program(name: str, path: str | None, *, install: str) -> str:
     if os.sep in name:
         place = Path(name).expanduser().absolute()
         if not place.is_file():
-            raise BackendUnavailable(f'the program {place} does not exist; {install}, or mend "program"')
+            raise BackendUnavailable(f'the program {place} does not exist; {install}, or correct "program"')
         if not os.access(place, os.X_OK):
             raise BackendUnavailable(f"the program {place} is not executable; run chmod +x {place}")
         return str(place)

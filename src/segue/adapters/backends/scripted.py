@@ -69,7 +69,7 @@ class Action(BaseModel):
     run: tuple[str, ...] | None = Field(default=None, min_length=1)
     """A command in the working directory."""
     ask: str | None = Field(default=None, min_length=1)
-    """What it wants to do, put to a person; it says the answer and goes on."""
+    """What it wants to do, put to a person; it says the answer and continues."""
     usage: dict[str, float] | None = None
     """What the session has used by now, as the fields of Usage."""
     delay: float | None = Field(default=None, ge=0)
@@ -173,7 +173,7 @@ class ScriptedBackend(AgentBackend):
         return self._usage.get(session)
 
     async def answer(self, session: str, permission_id: str, *, allow: bool, comment: str = "") -> None:
-        """Let a script that asked go on."""
+        """Let a script that asked continue."""
         for message_id in self._messages.get(session, ()):
             self._players[message_id].take_answer(permission_id, allow=allow, comment=comment)
 

@@ -172,7 +172,7 @@ class DbosEngine:
             await asyncio.wait({task})
 
     async def shutdown(self) -> None:
-        """Stop everything that runs here; the records say how to go on."""
+        """Stop everything that runs here; the records say how to continue."""
         self._stopping = True
         await asyncio.gather(*(self.stop(lease) for lease in list(self._turns)))
         if self._runs:

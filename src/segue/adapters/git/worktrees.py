@@ -99,7 +99,7 @@ def is_free(repository: Repository, folder: Path) -> bool:
 
 
 def open_worktree(repository: Repository, folder: Path) -> Repository:
-    """The worktree at a folder; if an agent removed its `.git`, that is mended."""
+    """The worktree at a folder; if an agent removed its `.git`, that is repaired."""
     if not folder.is_dir():
         raise RepositoryError(f"there is no folder {folder}")
     found = _worktree_at(repository, folder)

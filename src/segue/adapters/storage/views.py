@@ -217,7 +217,7 @@ def _step(rows: ReadConnection, pipeline_id: int, number: int) -> StepDetail:
     for row in rows.all(_REPAIRS, step_id=step.id):
         turns = repairs.setdefault(row["session_id"], [])
         turns.append(decode(RepairView, row, number=len(turns) + 1))
-    tries = [
+    attempts = [
         decode(
             AttemptView,
             row,
@@ -228,7 +228,7 @@ def _step(rows: ReadConnection, pipeline_id: int, number: int) -> StepDetail:
         )
         for row in rows.all(_TRIES, step_id=step.id)
     ]
-    return StepDetail(**{name: getattr(step, name) for name in StepView.__slots__}, tries=tries)
+    return StepDetail(**{name: getattr(step, name) for name in StepView.__slots__}, attempts=attempts)
 
 
 def _progress(row: Row) -> AttemptProgress:
@@ -258,7 +258,7 @@ _PIPELINE = f"""
 SELECT {columns(PipelineDetail, "p", without=("steps", "approvals", "result"))}, p.final_json
 FROM pipelines p WHERE p.id = :pipeline_id
 """
-_COUNTED = ("attempts", "handovers", "repairs", "questions", "backend")
+_COUNTED = ("attempt_count", "handovers", "repairs", "questions", "backend")
 _NOT_BEGUN = dict(zip(_COUNTED, (0, 0, 0, 0, None), strict=True))
 _STEPS = f"""
 SELECT {columns(StepView, "s", without=(*_COUNTED, "latest_handoff", "usage"))}
@@ -287,7 +287,7 @@ def _turns(kind: MessageKind) -> str:
 
 
 _ATTEMPTS = f"""
-SELECT t.step_id, count(*) AS attempts, max(a.backend) AS backend,
+SELECT t.step_id, count(*) AS attempt_count, max(a.backend) AS backend,
     count(CASE WHEN t.status = '{AttemptStatus.HANDED_OVER}' THEN 1 END) AS handovers,
     {_turns(MessageKind.REPAIR)} AS repairs, {_turns(MessageKind.QUESTION)} AS questions
 FROM attempts t JOIN steps s ON s.id = t.step_id JOIN agents a ON a.id = t.session_id

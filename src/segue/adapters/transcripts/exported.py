@@ -68,7 +68,7 @@ class _Pieces:
                     raise Damaged("broken") from error
                 continue
             if end == len(self._text) and self._more():
-                continue  # a number may go on
+                continue  # a number may continue
             self._at = end
             return value
 

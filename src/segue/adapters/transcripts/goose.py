@@ -22,7 +22,7 @@ _LISTED = ("id", "name", "description", "working_dir", "updated_at", "session_ty
 _ASIDE = ("sub_agent", "hidden")
 """Kinds of sessions that no person began."""
 _COMPACTED = "Your context was compacted"
-"""How goose goes on after a summary."""
+"""How goose continues after a summary."""
 
 
 def is_database(path: Path) -> bool:
@@ -150,7 +150,7 @@ class _GooseReading:
             self._take_block(role, block, at)
 
     def _take_hidden(self, role: str, words: str, at: datetime | None) -> None:
-        """What the user does not see: a summary, and after it how goose goes on."""
+        """What the user does not see: a summary, and after it how goose continues."""
         if role == "assistant" and words.startswith(_COMPACTED):
             self._recorder.summed_up(self._held, at)
             self._may_repeat = True

@@ -59,7 +59,7 @@ def take_lease(rows: Rows, pipeline_id: int, worker_id: str, at: datetime) -> Le
     """Continue a run that was interrupted, and that nobody runs."""
     pipeline = rows.get(Pipeline, pipeline_id, lock=True)
     if pipeline.status.is_final:
-        raise IllegalMove(f"pipeline {pipeline_id} is {pipeline.status}; there is nothing to go on with")
+        raise IllegalMove(f"pipeline {pipeline_id} is {pipeline.status}; there is nothing to continue")
     if pipeline.worker_id is not None:
         raise IllegalMove(f"pipeline {pipeline_id} is being run by another Segue; watch it instead")
     rows.audit(AuditKind.PIPELINE_RESUMED, at, who=None, pipeline_id=pipeline_id)
@@ -369,7 +369,7 @@ def _refuse_a_loop(rows: Reads, attempt: Attempt, max_handoffs: int) -> None:
     last = rows.last_handoff(attempt.session_id)
     if last is not None and last.stalled >= MOST_HANDOFFS_WITHOUT_PROGRESS:
         raise AgentFailed(
-            f"{nothing_new(last.stalled)}. Give the step a smaller job, or go on by hand from its last "
+            f"{nothing_new(last.stalled)}. Give the step a smaller job, or continue by hand from its last "
             "handoff"
         )
 

@@ -24,7 +24,7 @@ class Capabilities:
     resume: bool = False
     """A session can be joined again after Segue was killed, while its agent works."""
     conversation: bool = False
-    """A second message goes on from the first: the session remembers."""
+    """A second message continues from the first: the session remembers."""
     events: bool = False
     """Words and tool calls are told as they come."""
     usage: bool = False

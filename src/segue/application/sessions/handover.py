@@ -89,7 +89,7 @@ class SessionHandover:
             stalled = await self._stalled(session, left, made)
             if request.automatic and stalled >= MOST_HANDOFFS_WITHOUT_PROGRESS:
                 raise _failed(
-                    session, f"{nothing_new(stalled)}. Give the work smaller steps, or go on by hand"
+                    session, f"{nothing_new(stalled)}. Give the work smaller steps, or continue by hand"
                 )
             record = replace(record_of(session, left, request.reason, self._clock.now()), stalled=stalled)
             return await self._hand_in(session, request, record, made, progress)

@@ -13,7 +13,7 @@ class Answer:
     """What came of a message."""
 
     session_id: int
-    """Where to go on: the successor's, if the session handed itself over."""
+    """Where to continue: the successor's, if the session handed itself over."""
     message_id: str
     reply: str
     handoffs: tuple[Outcome, ...] = ()

@@ -138,7 +138,7 @@ class Sessions:
         """Say something and wait for the reply. The same message id again gives the same reply.
 
         If a limit is reached by then and automatic handoffs are on, the session hands itself over, and the
-        answer tells where the work goes on.
+        answer tells where the work continues.
         """
         if not text.strip():
             raise InvalidRequest("there is nothing to say: the message is empty")
@@ -185,7 +185,7 @@ class Sessions:
         return await self._store.views.session(session_id)
 
     async def lineage(self, session_id: int) -> Lineage:
-        """Where a session came from, and what goes on from it."""
+        """Where a session came from, and what continues from it."""
         return await self._store.views.lineage(session_id)
 
     async def answer(self, session_id: int, permission_id: str, *, allow: bool, comment: str = "") -> None:
@@ -210,14 +210,14 @@ class Sessions:
         on_stage: OnStageChange | None = None,
         actor: str | None = None,
     ) -> Outcome:
-        """Let a session write down what it knows, and go on in a new one with that.
+        """Let a session write down what it knows, and continue in a new one with that.
 
         `NothingToHandOff` if too little was said. Cancelling the caller, or `cancel`, undoes what was begun.
         """
         known, session = _known(reason), await self._trusted(session_id)
         if in_place and (to is not None or focus.strip() or edit is not None):
             raise InvalidRequest(
-                "in place nobody else goes on, and the back end sums up by itself: leave out the successor, "
+                "in place there is no successor, and the back end sums up by itself: leave out the agent, "
                 "the focus and the editing, or hand over to a new session"
             )
         name, profile, model = session.name, session.profile, session.model

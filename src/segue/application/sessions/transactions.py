@@ -27,7 +27,7 @@ def find_open_session(rows: Reads, session_id: int) -> Session:
     """One that has not ended."""
     found = find_session(rows, session_id)
     if found.ended_at is not None:
-        raise IllegalMove(f"session {session_id} has ended; start a new one, or go on in its successor")
+        raise IllegalMove(f"session {session_id} has ended; start a new one, or continue in its successor")
     return found
 
 

@@ -12,7 +12,7 @@ _CUT_OFF = (
     + """
 
 Attempt {number} at this step ended before it could hand off: {error}. It may have left unfinished work in
-the working directory. Look at what is there before you begin, and go on from it.
+the working directory. Look at what is there before you begin, and continue from it.
 """
 )
 
@@ -20,7 +20,7 @@ the working directory. Look at what is there before you begin, and go on from it
 _HANDED_OVER = """
 ## This step is under way
 
-You go on with it: session {session} worked on it until its limit, and handed over to you. Do not begin anew.
+You continue it: session {session} worked on it until its limit, and handed over to you. Do not begin anew.
 In your own handoff tell of the whole step: what was done before you counts, too.
 
 """

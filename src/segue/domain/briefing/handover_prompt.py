@@ -10,7 +10,7 @@ from segue.domain.briefing.repair_prompt import errors_of, repair_prompt
 from segue.domain.handoff.checking.lint import Problem
 from segue.domain.handoff.writing.rendering import OutputNotation
 
-QUESTION = "Stop here and hand over: a new session will go on with this work, and it knows nothing of ours."
+QUESTION = "Stop here and hand over: a new session will continue this work, and it knows nothing of ours."
 NOTHING_TO_HAND_OFF = "Nothing to hand off (no messages yet)"
 FEWEST_MESSAGES = 2
 
@@ -19,13 +19,13 @@ _WHAT_FOR = (
     "preferences, the progress, the key decisions with their reasons, the critical context, the next steps."
 )
 _GO_ON = (
-    "The above was written by the session before this one, and checked. Go on with its work where it "
+    "The above was written by the session before this one, and checked. Continue its work where it "
     "stopped, by its next steps and within its constraints; look at the files before you rely on what it "
     "says of them."
 )
 _GO_ON_ALONE = (
     "The session before this one ended without a handoff; the above is what the files and its log show. Look "
-    "at the files first, then go on with its work where it stopped."
+    "at the files first, then continue its work where it stopped."
 )
 _MEASURED = "Measured by Segue, in files and logs:"
 _OTHERWISE = "Its claims were compared with the files. What is otherwise:"

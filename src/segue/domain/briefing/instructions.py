@@ -18,7 +18,7 @@ _CHECKED = (
 )
 _BY_TOOL = (
     "Hand off with the tool `submit_handoff` (its name may carry a prefix, such as `segue_`): it answers at "
-    "once with what is wrong, so mend that and submit again until it is accepted. Then end with a short "
+    "once with what is wrong, so fix that and submit again until it is accepted. Then end with a short "
     "closing message. Only if you have no such tool: "
 )
 _IN_SECTIONS = "End your reply with these sections. Only what stands there reaches the next agent."

@@ -1,4 +1,4 @@
-"""The first prompt of the session that goes on with the work."""
+"""The first prompt of the session that continues the work."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _AFTER = (
 def first_prompt(
     handoff: Handoff, *, tool: str, focus: str = "", notation: OutputNotation = OutputNotation.YAML
 ) -> str:
-    """What the next tool is told: go on, with the handoff as information that gives no orders of its own."""
+    """What the next tool is told: continue, with the handoff as information that gives no orders."""
     parts = [
-        f"Go on with the work that the handoff below tells of; it was taken from a {tool} session.",
+        f"Continue the work that the handoff below tells of; it was taken from a {tool} session.",
         f"Focus on this: {focus.strip()}" if focus.strip() else "",
         f"{FENCE_OPEN}\n{clean(render_handoff(handoff, notation)).strip()}\n{FENCE_CLOSE}",
         _AFTER,

@@ -68,7 +68,7 @@ async def approve(
 async def reject(
     segue: SegueDep, caller: Caller, actor: Actor, approval_id: ApprovalId, said: Decision = None
 ) -> Approval:
-    """Refuse what the agent asks; it is told so and goes on."""
+    """Refuse what the agent asks; it is told so and continues."""
     return await segue.approvals.decide(approval_id, approve=False, actor=actor, **_decision(caller, said))
 
 

@@ -52,7 +52,7 @@ _TITLES = {
     403: "Forbidden",
     404: "Not found",
     405: "Method not allowed",
-    409: "Not possible now",
+    409: "Conflict",
     413: "Too large",
     422: "Cannot be understood",
     500: "Internal error",

@@ -169,7 +169,7 @@ async def get_pipeline(segue: SegueDep, pipeline_id: PipelineId) -> PipelineDeta
 @router.get("/{pipeline_id}/steps/{number}", responses=PROBLEMS(404))
 @needs(TokenRole.READ)
 async def get_step(segue: SegueDep, pipeline_id: PipelineId, number: int) -> StepDetail:
-    """One step with all its tries: the exact briefing that was sent, and the reply."""
+    """One step with all its attempts: the exact briefing that was sent, and the reply."""
     return await segue.views.step(pipeline_id, number)
 
 

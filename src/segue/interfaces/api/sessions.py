@@ -138,5 +138,5 @@ async def cancel_handoff(segue: SegueDep, session_id: SessionId) -> None:
 @router.get("/{session_id}/lineage", responses=PROBLEMS(404))
 @needs(TokenRole.READ)
 async def get_lineage(segue: SegueDep, session_id: SessionId) -> Lineage:
-    """Where a session came from, and what goes on from it."""
+    """Where a session came from, and what continues from it."""
     return await segue.sessions.lineage(session_id)

@@ -116,7 +116,7 @@ class ChatApp(App[None]):
 
     @on(Question.Answered)
     def answered(self, event: Question.Answered) -> None:
-        """Tell the agent, and go on with the next question, or with typing."""
+        """Tell the agent; then comes the next question, or typing."""
         self._run(self.chat.answer(event.session_id, event.asked, allow=event.allow))
         (self.talk.open_question() or self._prompt).focus()
 

@@ -36,8 +36,8 @@ from segue.interfaces.chat.text import at_home, first_line
 _TITLE_LENGTH = 80
 _STAGES = {
     Stage.ASKED: "the handoff is being written · Escape cancels it",
-    Stage.REPAIRING: "the handoff is being mended · Escape cancels it",
-    Stage.TAKEN: "it goes on from the handoff · Escape stops it",
+    Stage.REPAIRING: "the handoff is being repaired · Escape cancels it",
+    Stage.TAKEN: "it continues from the handoff · Escape stops it",
 }
 STOPPED = "Stopped."
 CANCELLED = "Handoff cancelled"
@@ -157,7 +157,7 @@ class Chat:
             self._face.show_state()
 
     def resume(self, session_id: int) -> None:
-        """Go on in an earlier session."""
+        """Continue in an earlier session."""
         if self._is_free():
             self._begin(self._resume(session_id))
 
@@ -218,7 +218,7 @@ class Chat:
         self._face.show_state()
 
     def _report(self, task: asyncio.Task[None]) -> None:
-        """However a task ends, the chat goes on; what nobody has foreseen is told, too."""
+        """However a task ends, the chat continues; what nobody has foreseen is told, too."""
         self._turn = None if self._turn is task else self._turn
         self._handoff = None if self._handoff is task else self._handoff
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -335,7 +335,7 @@ class Chat:
                     f"A limit is reached ({moved.reason}): the session hands itself over.", Tone.HANDOFF
                 )
             case Stage.REPAIRING:
-                self._face.show_note("Its handoff was checked, and it was asked to mend it.", Tone.HANDOFF)
+                self._face.show_note("Its handoff was checked, and it was asked to repair it.", Tone.HANDOFF)
             case Stage.TAKEN:
                 assert moved.successor is not None
                 self.session, self.who = moved.successor, moved.successor.name
@@ -360,7 +360,7 @@ class Chat:
         match outcome:
             case HandedOff():
                 for line in outcome.refuted:
-                    self._face.show_note(f"Not so, and the new session was told: {line}", Tone.BAD)
+                    self._face.show_note(f"False, and the new session was told: {line}", Tone.BAD)
                 if self._stopped:
                     self._face.show_note(STOPPED)
                 elif outcome.problem is not None:

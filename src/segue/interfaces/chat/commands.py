@@ -33,9 +33,9 @@ class TypedCommand:
 
 
 COMMANDS = (
-    Command(name="handoff", takes="[focus]", does="write a handoff, and go on in a new session with it"),
-    Command(name="to", takes="AGENT [focus]", does="the same, but another agent or back end goes on"),
-    Command(name="resume", takes="[ID]", does="go on in an earlier session"),
+    Command(name="handoff", takes="[focus]", does="write a handoff, and continue in a new session with it"),
+    Command(name="to", takes="AGENT [focus]", does="the same, but another agent or back end continues"),
+    Command(name="resume", takes="[ID]", does="continue in an earlier session"),
     Command(name="sessions", does="choose one of your sessions"),
     Command(name="new", takes="[AGENT]", does="begin a new session that knows nothing of this one"),
     Command(name="help", does="what can be typed here, and which keys there are"),

@@ -97,7 +97,7 @@ class SessionsScreen(ModalScreen[int | None]):
         with Vertical(id="sessions") as box:
             box.border_title = "your sessions"
             yield OptionList(*map(self._option, self._sessions), id="sessions-list", markup=False)
-            yield Static("Enter goes on there · Escape goes back", id="sessions-keys")
+            yield Static("Enter continues there · Escape goes back", id="sessions-keys")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """One was chosen."""

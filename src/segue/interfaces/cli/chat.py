@@ -31,7 +31,7 @@ def chat(
         str | None, typer.Option("--directory", "-C", help="Folder to work in; this one if left out.")
     ] = None,
     resume: Annotated[
-        int | None, typer.Option(help="Go on in this session.", metavar="ID", min=1, max=2**31 - 1)
+        int | None, typer.Option(help="Continue in this session.", metavar="ID", min=1, max=2**31 - 1)
     ] = None,
 ) -> None:
     """Talk with an agent, and hand over to a new session with /handoff. /help shows the rest."""
@@ -40,7 +40,7 @@ def chat(
             "segue chat needs a terminal; for scripts there are `segue session start` and `segue session say`"
         )
     if agent is not None and resume is not None:
-        raise InvalidRequest("--resume goes on with the session's own agent: leave the other one out")
+        raise InvalidRequest("--resume continues with the session's own agent: leave the other one out")
     folder = Path(directory or ".").expanduser().resolve()
     if not folder.is_dir():
         raise InvalidRequest(f"the working directory {folder} does not exist")

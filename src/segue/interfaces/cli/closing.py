@@ -212,7 +212,7 @@ def _next(closing: Closing) -> list[tuple[str, str]]:
 
 
 def _last_begun(detail: PipelineDetail) -> int:
-    begun = [step for step in detail.steps if step.attempts]
+    begun = [step for step in detail.steps if step.attempt_count]
     return (begun[-1] if begun else detail.steps[0]).order_index + 1
 
 

@@ -57,11 +57,11 @@ class DemoScreen:
 
     def show_repair(self, step: StepDetail) -> None:
         """What an agent wrote first, and what Segue measured: it is sent back."""
-        repair = step.tries[-1].repairs[-1]
+        repair = step.attempts[-1].repairs[-1]
         if repair.number > 1:
             return
         entries = repair.ledger["entries"] if repair.ledger is not None else ()
-        self._show_head(step, step.tries[-1].reply or "", entries)
+        self._show_head(step, step.attempts[-1].reply or "", entries)
         self._was_false = [_words(e) for e in entries if e["verdict"] == "refuted"]
         self._show_claims(entries)
 
@@ -76,8 +76,8 @@ class DemoScreen:
             self._show_reviewer(step, ledger)
 
     def _show_developer(self, step: StepDetail, ledger: Mapping[str, Any]) -> None:
-        self._show_head(step, step.tries[-1].reply or "", ledger["entries"])
-        if repairs := len(step.tries[-1].repairs):
+        self._show_head(step, step.attempts[-1].reply or "", ledger["entries"])
+        if repairs := len(step.attempts[-1].repairs):
             self._put()
             told = Text(f"  Sent back{_TIMES.get(repairs, f' {repairs} times')}:", "yellow")
             self._put(told + Text(" Segue asked the same session to correct its claims."))
@@ -91,7 +91,7 @@ class DemoScreen:
             put_beside(self._console, Text(), [f"It fixed the code.{said}"])
 
     def _show_reviewer(self, step: StepDetail, ledger: Mapping[str, Any]) -> None:
-        attempt = step.tries[-1]
+        attempt = step.attempts[-1]
         self._show_head(step, attempt.reply or "", ledger["entries"])
         given = attempt.briefing.splitlines()
         shown = list(_pointed_lines(given))

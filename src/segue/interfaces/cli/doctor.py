@@ -79,14 +79,14 @@ def _default(found: Diagnosis) -> str:
 def _mark(found: BackendFinding) -> str:
     if found.works:
         return "[green]✔[/]" if found.is_agent else "[dim]✔[/]"
-    return "[dim]·[/]" if found.remedy else "[red]✘[/]"
+    return "[dim]·[/]" if found.hint else "[red]✘[/]"
 
 
 def _words(found: BackendFinding) -> str:
     from segue.interfaces.cli.output import safe
 
-    if found.remedy:
-        return f"[dim]{safe(found.said)}:[/] {safe(found.remedy)}"
+    if found.hint:
+        return f"[dim]{safe(found.said)}:[/] {safe(found.hint)}"
     said = safe(found.said) if found.is_agent else f"[dim]{safe(found.said)}[/]"
     return f"{said}\n[dim]{safe(_short(found.program))}[/]" if found.program else said
 

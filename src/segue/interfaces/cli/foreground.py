@@ -71,7 +71,7 @@ def _who_works(segue: Segue, pipeline: Pipeline, *, is_new: bool) -> list[str]:
             continue
         agent = profile.options.get("agent") if profile.backend == "acp" else None
         words = [f"{profile.backend} {agent}" if agent else profile.backend]
-        if is_new:  # of a run that goes on, the plan is what counts, and not what would be chosen now
+        if is_new:  # of a run that is continued, the plan is what counts, and not what would be chosen now
             words.append(segue.catalog.why_backend(step.agent_name, pipeline.working_dir))
         words.append(f"model {step.model}" if step.model else "")
         agents = groups.setdefault(", ".join(filter(None, words)), [])
@@ -82,7 +82,7 @@ def _who_works(segue: Segue, pipeline: Pipeline, *, is_new: bool) -> list[str]:
 
 
 async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> PipelineDetail:
-    """Follow a run. Ctrl-C aborts it and goes on following until it has stopped; a second one leaves it."""
+    """Follow a run. Ctrl-C aborts it and keeps following until it has stopped; a second one leaves it."""
     from segue.interfaces.cli.live import follow, on_interrupt
     from segue.interfaces.cli.output import safe
 

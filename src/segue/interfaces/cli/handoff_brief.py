@@ -35,7 +35,7 @@ def brief(
     paths: Paths = None,
     task: Annotated[str, typer.Option(help="The task of the whole run, in the user's words.")] = "",
     agent: Annotated[str, typer.Option(help="Who is briefed.")] = "next agent",
-    job: Annotated[str, typer.Option(help="What this agent is to do.")] = "Go on with the task.",
+    job: Annotated[str, typer.Option(help="What this agent is to do.")] = "Continue the task.",
     budget: Annotated[
         int | None, typer.Option(help="Tokens that the briefing may have.", min=1, show_default=False)
     ] = None,

@@ -1,4 +1,4 @@
-"""`segue handoff from`: a handoff from another tool's session, and the tool that goes on with it."""
+"""`segue handoff from`: a handoff from another tool's session, and the tool that continues it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def from_session(
         bool, typer.Option("--print", help="With --to: print the command, do not run it.")
     ] = False,
 ) -> None:
-    """Make a handoff from a session of another tool, and go on with it in a third.
+    """Make a handoff from a session of another tool, and continue it in a third.
 
     It is made from the transcript, without a model; in a git repository, what it says is verified first. With
     --to, the other tool takes over this terminal, with the handoff as its first prompt.
@@ -161,4 +161,4 @@ def _by_file(prompt: str, where: Path) -> str:
     handle, path = tempfile.mkstemp(prefix="segue-handoff-", suffix=".md")
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(prompt)
-    return f"Read {path}: it tells how to go on with the work in {where}. Then go on with it."
+    return f"Read {path}: it tells how to continue the work in {where}. Then continue it."

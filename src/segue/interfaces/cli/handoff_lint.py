@@ -44,7 +44,7 @@ def lint(
         typer.Option(metavar="CODES", help=f"Not these rules: {_CODES}.", show_default=False),
     ] = None,
     reply: Reply = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend in place what needs no guessing.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix in place what needs no guessing.")] = False,
 ) -> None:
     """Check handoff documents against the rules.
 
@@ -180,4 +180,4 @@ def _spans_to_fix(text: str, found: Extraction) -> dict[str, Span]:
 
 def _report_fix(document: InputDocument, fix: Fix) -> None:
     change = f'"{shorten(fix.before)}" is now "{shorten(fix.after)}"'
-    typer.echo(f"{document.path}: mended {fix.code} {fix.field}: {change}", err=True)
+    typer.echo(f"{document.path}: fixed {fix.code} {fix.field}: {change}", err=True)

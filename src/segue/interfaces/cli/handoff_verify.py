@@ -159,7 +159,7 @@ def _print_json(ledger: Ledger, evidence: Evidence, problems: list[Problem], doc
         {"command": run.command, "exit_code": run.exit_code, "fault": run.fault} for run in evidence.checks
     ]
     found = [
-        {"code": each.code, "field": each.field, "message": each.message, "remedy": each.hint}
+        {"code": each.code, "field": each.field, "message": each.message, "hint": each.hint}
         for each in problems
     ]
     facts = {"checks": checks, "problems": found, "evidence": evidence_as_dict(evidence)}

@@ -1,4 +1,4 @@
-"""A run as it goes on: a live table in a terminal, a line an event elsewhere."""
+"""A run while it lasts: a live table in a terminal, a line an event elsewhere."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class _Lines:
                 self._handovers[step.id] = step.handovers
                 self._console.print(
                     f"{step.order_index + 1} {safe(step.agent_name)}: [blue]↪ handed over "
-                    f"{_times(step.handovers)}[/]; it goes on in a new session",
+                    f"{_times(step.handovers)}[/]; it continues in a new session",
                     soft_wrap=True,
                 )
             if self._seen[step.id] != step.status:
@@ -209,7 +209,7 @@ def _remark(step: StepView, usage: Usage | None) -> str:
         parts.append(f"[dim]{used}[/]")
     if step.handovers:
         parts.append(f"[blue]↪ handed over {_times(step.handovers)}[/]")
-    if (attempt := step.attempts - step.handovers) > 1:
+    if (attempt := step.attempt_count - step.handovers) > 1:
         parts.append(f"[yellow]attempt {attempt}[/]")
     if step.error_message:
         parts.append(f"[red]{safe(step.error_message)}[/]")

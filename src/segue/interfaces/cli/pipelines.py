@@ -125,9 +125,9 @@ def show_pipeline(
 
     detail, found = asyncio.run(read())
     if briefing is not None and found is not None and not as_json:
-        if not found.tries:
+        if not found.attempts:
             raise SegueError(f"step {briefing} of pipeline {pipeline_id} has not begun: nothing was sent")
-        print_document(found.tries[-1].text)
+        print_document(found.attempts[-1].text)
     elif as_json:
         print_json(found or detail)
     elif found is not None:
@@ -178,7 +178,7 @@ def approve(context: typer.Context, pipeline_id: Id, comment: Comment = None) ->
 
 @app.command("reject")
 def reject(context: typer.Context, pipeline_id: Id, comment: Comment = None) -> None:
-    """Refuse what the agent has asked for longest in this pipeline; it is told so and goes on."""
+    """Refuse what the agent has asked for longest in this pipeline; it is told so and continues."""
     _decide(context, pipeline_id, comment, approved=False)
 
 
@@ -244,7 +244,7 @@ def abort_pipeline(
 
 @app.command("resume")
 def resume_pipeline(context: typer.Context, pipeline_id: Id, as_json: Json = False) -> None:
-    """Go on here with a pipeline that was interrupted, from the first step that is not done."""
+    """Continue here with a pipeline that was interrupted, from the first step that is not done."""
     parts = parts_of(context)
     settings = parts.settings()
 

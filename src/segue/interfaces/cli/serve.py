@@ -24,7 +24,7 @@ def serve(
     ] = None,
     backend: Annotated[str | None, typer.Option(help="Back end of agents whose profile names none.")] = None,
 ) -> None:
-    """Serve REST and run pipelines; what a crash interrupted goes on. Listens on 127.0.0.1:8000."""
+    """Serve REST and run pipelines; what a crash interrupted continues. Listens on 127.0.0.1:8000."""
     from segue.interfaces.api.security import is_loopback
     from segue.interfaces.cli.logs import send_logs_to_stderr
 
@@ -67,7 +67,7 @@ async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -
         )
         await serve_app(app, listener, greeting)
         if left := len(segue.workers.engine.running()):
-            typer.echo(f"{left} unfinished: they go on when Segue starts again", err=True)
+            typer.echo(f"{left} unfinished: they continue when Segue starts again", err=True)
 
 
 async def serve_app(app: Any, listener: socket.socket, greeting: str, *, until_eof: bool = False) -> None:

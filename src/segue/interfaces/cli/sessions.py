@@ -143,7 +143,7 @@ def hand_off(
     session_id: Id,
     reason: Annotated[str, typer.Option(help="context_limit, shift_end or task_boundary.")] = "task_boundary",
     focus: Annotated[str, typer.Option(help="What matters most; told to the agent word for word.")] = "",
-    to: Annotated[str | None, typer.Option(help="Another agent or back end to go on with.")] = None,
+    to: Annotated[str | None, typer.Option(help="Another agent or back end to continue with.")] = None,
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Let the back end compact the session itself.")
     ] = False,
@@ -152,7 +152,7 @@ def hand_off(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Let a session write down what it knows, and go on in a new one; Ctrl-C cancels."""
+    """Let a session write down what it knows, and continue in a new one; Ctrl-C cancels."""
     from segue.interfaces.cli.output import console, print_json
     from segue.interfaces.session_shapes import outcome_view
 
@@ -192,7 +192,7 @@ def resume(context: typer.Context, session_id: Id, as_json: Json = False) -> Non
 
 
 def lineage(context: typer.Context, session_id: Id, as_json: Json = False) -> None:
-    """Where a session came from, and what goes on from it."""
+    """Where a session came from, and what continues from it."""
     from segue.interfaces.cli.output import console, print_json
 
     found: Lineage = _with_records(context, lambda segue: segue.sessions.lineage(session_id))
@@ -317,7 +317,7 @@ def _print_outcome(outcome: Outcome, screen: Console) -> None:
             screen.print(f"New session {shown.successor_id} started with handoff context ({shown.reason})")
             screen.print(f"[dim]document: {safe(shown.document or '')}[/]", soft_wrap=True)
             for line in shown.refuted:
-                screen.print(f"[red]not so:[/] {safe(line)}")
+                screen.print(f"[red]false:[/] {safe(line)}")
             if shown.reply is not None:
                 screen.print(safe(shown.reply))
             elif shown.why is not None:

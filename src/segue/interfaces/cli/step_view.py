@@ -36,10 +36,10 @@ def print_step(detail: PipelineDetail, step: StepDetail, screen: Console) -> Non
         print_ledger(handoff.ledger, screen)
     elif handoff is not None:
         put(screen, "Nothing of its handoff could be checked." if handoff.metadata else "It left no handoff.")
-    for each in step.tries:
+    for each in step.attempts:
         put(screen)
-        _print_attempt(each, screen, of=len(step.tries))
-    if step.tries:
+        _print_attempt(each, screen, of=len(step.attempts))
+    if step.attempts:
         number = step.order_index + 1
         has_diff = step.base_mark is not None
         commands = [
@@ -59,10 +59,10 @@ def _facts(step: StepDetail) -> Text:
 def _each_fact(step: StepDetail) -> Iterator[str]:
     if program := program_of(step):
         yield program
-    if step.tries:
-        yield f"session {step.tries[-1].session}"
-    if len(step.tries) > 1:
-        yield f"attempt {step.tries[-1].number} of {len(step.tries)}"
+    if step.attempts:
+        yield f"session {step.attempts[-1].session}"
+    if len(step.attempts) > 1:
+        yield f"attempt {step.attempts[-1].number} of {len(step.attempts)}"
     yield step.status
     if step.started_at is not None and step.finished_at is not None:
         yield describe_time((step.finished_at - step.started_at).total_seconds())

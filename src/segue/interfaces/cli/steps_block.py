@@ -93,7 +93,7 @@ def _cost_of(step: StepView) -> str:
 
 def _remark(step: StepView) -> str:
     """What is worth knowing of how it went."""
-    attempts = step.attempts - step.handovers
+    attempts = step.attempt_count - step.handovers
     parts = [step.status.value] if step.status in ("failed", "aborted") else []
     parts += [count(attempts, "attempt")] if attempts > 1 else []
     parts += [count(step.handovers, "handover")] if step.handovers else []

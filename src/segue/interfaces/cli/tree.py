@@ -28,7 +28,7 @@ COMMANDS = {
     "run": CommandPlace("run", "run", "Run a pipeline here and now, and watch it."),
     "chat": CommandPlace("chat", "chat", "Talk with an agent, and hand over to a new session with /handoff."),
     "serve": CommandPlace(
-        "serve", "serve", "Serve REST and run pipelines; what a crash interrupted goes on."
+        "serve", "serve", "Serve REST and run pipelines; what a crash interrupted continues."
     ),
     "token": CommandPlace("token", "app", "Manage who may use the server."),
     "mcp": CommandPlace("mcp", "mcp", "Give an agent Segue's own tools, over MCP."),

@@ -28,7 +28,7 @@ _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _PARTS: dict[str, Schema] = {
     "exit_code": {"type": "integer"},
-    "blocking": {"type": "boolean", "description": "true if work cannot go on without an answer"},
+    "blocking": {"type": "boolean", "description": "true if work cannot continue without an answer"},
     "severity": {"type": "string", "enum": [*Level]},
     "priority": {"type": "string", "enum": [*Level]},
     "change_type": {"type": "string", "enum": [*ChangeType]},

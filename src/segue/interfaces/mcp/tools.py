@@ -16,7 +16,7 @@ from segue.domain.handoff.model import Blocker, Texts
 from segue.interfaces.mcp import schemas
 
 INSTRUCTIONS = (
-    "Segue runs you as one step of a pipeline. When your work is done, hand off with submit_handoff, mend "
+    "Segue runs you as one step of a pipeline. When your work is done, hand off with submit_handoff, fix "
     "what it names, and then end with a short closing message."
 )
 _MOST_PROBLEMS_SHOWN = 30
@@ -107,7 +107,7 @@ async def _report_blocker(tools: AgentTools, token: str, arguments: Mapping[str,
     said = _read(_BlockerArguments, arguments)
     count = await tools.report_blocker(token, Blocker(**said.model_dump()))
     return ToolAnswer(
-        f"Noted; blockers that will stand in your handoff: {count}. Go on with what does not depend on them, "
+        f"Noted; blockers in your handoff so far: {count}. Continue with what does not depend on them, "
         "then hand off with submit_handoff."
     )
 
@@ -118,7 +118,7 @@ def _verdict(submitted: Submitted) -> str:
     if submitted.is_accepted:
         lines.append("Accepted. End with a short closing message; a later submission would replace this one.")
     else:
-        lines.append("Not accepted. Mend what is marked as an error and submit the whole handoff again.")
+        lines.append("Not accepted. Fix what is marked as an error and submit the whole handoff again.")
     shown = submitted.problems[:_MOST_PROBLEMS_SHOWN]
     lines += [_problem(each) for each in shown]
     if more := len(submitted.problems) - len(shown):
@@ -140,7 +140,7 @@ TOOLS: Sequence[ToolSpec] = (
         name="submit_handoff",
         summary="Hand your finished work to the next agent.",
         more=(
-            "It is checked at once: what is wrong comes back with its field and what to do, so mend that and "
+            "It is checked at once: what is wrong comes back with its field and what to do, so fix that and "
             'submit again. Call it last. Example: {"outcome": "completed", "what_was_done": ["Added a retry '
             'to login"], "files_modified": [{"path": "src/login.py", "description": "retry"}], '
             '"commands_run": [{"command": "pytest -q", "exit_code": 0}], "next_agent_context": "Review it."}'

@@ -57,7 +57,7 @@ def title_of(pipeline: PipelineDetail) -> str:
 
 def _reviews(step: StepDetail, handoff: HandoffView) -> list[Reviewed]:
     """What was reviewed, one after the other: each reply with the ledger that refused it, then the last."""
-    earlier = _refused(step.tries[-1], handoff.content_md) if step.tries else []
+    earlier = _refused(step.attempts[-1], handoff.content_md) if step.attempts else []
     ledger = handoff.ledger
     spans = {name: Span(*span) for name, span in (ledger or {}).get("spans", {}).items()}
     note = _SYNTHETIC if handoff.is_synthetic else ""
@@ -105,10 +105,10 @@ def _facts(step: StepDetail) -> list[str]:
     facts = [] if step.backend is None else [step.backend]
     if step.model:
         facts.append(step.model)
-    if step.tries:
-        facts.append(f"session {step.tries[-1].session}")
-    if len(step.tries) > 1:
-        facts.append(f"attempt {step.tries[-1].number}")
+    if step.attempts:
+        facts.append(f"session {step.attempts[-1].session}")
+    if len(step.attempts) > 1:
+        facts.append(f"attempt {step.attempts[-1].number}")
     if step.started_at is not None and step.finished_at is not None:
         facts.append(describe_time((step.finished_at - step.started_at).total_seconds()))
     return [shown(each) for each in facts]
@@ -116,9 +116,9 @@ def _facts(step: StepDetail) -> list[str]:
 
 def _briefing(after: StepDetail | None) -> NextBriefing | None:
     """What the first attempt at the next step was given: a later one is told of the attempts before, too."""
-    if after is None or not after.tries:
+    if after is None or not after.attempts:
         return None
-    attempt = after.tries[0]
+    attempt = after.attempts[0]
     return briefing_of(
         SentBriefing(
             text=attempt.text,

@@ -79,7 +79,7 @@ def _turn(data: object, place: str) -> Turn:
     try:
         return Turn(steps, **options)
     except ValueError as error:
-        raise ScriptError(f"Mend {place}: {error}.") from error
+        raise ScriptError(f"Fix {place}: {error}.") from error
 
 
 def _step(kind: str, value: object, place: str) -> ScriptStep | Fault:
@@ -99,7 +99,7 @@ def _build(made: type[Any], value: object, place: str) -> Any:
     try:
         return made(**given)
     except TypeError as error:
-        raise ScriptError(f"Mend {place}: {str(error).removeprefix('__init__() ')}.") from error
+        raise ScriptError(f"Fix {place}: {str(error).removeprefix('__init__() ')}.") from error
 
 
 def _check_kinds(made: type[Any], given: Mapping[str, Any], place: str) -> None:
@@ -109,7 +109,7 @@ def _check_kinds(made: type[Any], given: Mapping[str, Any], place: str) -> None:
         value = given.get(field.name)
         if kinds and value is not None and not isinstance(value, kinds):
             wanted = "a text" if str in kinds else "a number"
-            raise ScriptError(f"Mend {place}: {field.name} is {wanted}, not {value!r}.")
+            raise ScriptError(f"Fix {place}: {field.name} is {wanted}, not {value!r}.")
 
 
 def _mapping(data: object, place: str) -> Mapping[str, Any]:
@@ -120,4 +120,4 @@ def _mapping(data: object, place: str) -> Mapping[str, Any]:
 
 def _only(given: Mapping[str, Any], known: set[str], place: str) -> None:
     if unknown := [str(key) for key in given if key not in known]:
-        raise ScriptError(f"Mend {place}: {unknown[0]!r} is none of {', '.join(sorted(known))}.")
+        raise ScriptError(f"Fix {place}: {unknown[0]!r} is none of {', '.join(sorted(known))}.")

@@ -47,7 +47,7 @@ _EMPTY_KINDS = ("other", "unknown", "APIError", "UnknownError")
 """Kinds of error that say nothing."""
 
 _STOPS = {
-    "refusal": "its model refused to go on, so there is nothing to hand off",
+    "refusal": "its model refused to continue, so there is nothing to hand off",
     "max_tokens": "its reply was cut off at the most tokens that its model may write; raise that limit in "
     "the agent's own settings",
     "max_turn_requests": "it used up all the requests to its model that one message may take; raise that "

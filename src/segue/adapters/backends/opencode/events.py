@@ -123,8 +123,8 @@ def after(messages: Sequence[Message], user: str) -> Sequence[Message]:
 def answer_to(messages: Sequence[Message], user: str) -> Message | None:
     """The assistant's message that answers ours, as far as it has come.
 
-    OpenCode may compact in between and go on by itself. If the agent had finished before that, what it said
-    then is the answer, and not what it said when it was told to go on.
+    OpenCode may compact in between and continue by itself. If the agent had finished before, what it said
+    then is the answer, and not what it said when it was told to continue.
     """
     spoken = [
         message

@@ -1,4 +1,4 @@
-"""What is remembered of each session on this machine, so that any later process can go on with it."""
+"""What is remembered of each session on this machine, so that any later process can continue it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class OpenCodeTurn:
             await news.wait()
 
     async def stop(self) -> None:
-        """Watch no longer; the agent goes on."""
+        """Watch no longer; the agent continues."""
         self._task.cancel()
         await asyncio.wait({self._task})
 
@@ -193,7 +193,7 @@ class OpenCodeTurn:
         return "the OpenCode server took the message, but does not work on it"
 
     async def _after_trouble(self, error: Unreachable) -> None:
-        """The server does not answer: go on if it recovers; a new one knows at least what was finished."""
+        """The server does not answer: continue if it recovers; a new one knows at least what was finished."""
         try:
             link = await self._recover(self._session.link)
         except BackendUnavailable as again:

@@ -127,7 +127,7 @@ def _as_json(files: Sequence[CheckedFile]) -> list[dict[str, Any]]:
                     "severity": str(problem.severity),
                     "field": problem.field,
                     "message": problem.message,
-                    "remedy": problem.hint,
+                    "hint": problem.hint,
                 }
             )
     return rows

@@ -10,7 +10,7 @@ class Explanation:
     """A rule in a few sentences, with its examples. The page on checking says the same; a test holds that."""
 
     text: str
-    """What is asked, why, and what `--fix` mends."""
+    """What is asked, why, and what `--fix` changes."""
     fails: str
     """A handoff, as YAML, that breaks this rule and no other."""
     passes: str
@@ -33,7 +33,7 @@ what_was_done: [Added the login endpoint]
         text="""\
 `outcome`, `severity`, `priority` and `change_type` hold one of their known values: `completed`,
 `partial`, `failed`, `blocked`; `high`, `medium`, `low`; `add`, `modify`, `delete`, `refactor`. `--fix`
-mends case and common synonyms (`Done`, `critical`, `updated`).""",
+changes case and common synonyms (`Done`, `critical`, `updated`).""",
         fails="""\
 outcome: completed
 gotchas:
@@ -93,7 +93,7 @@ blockers:
     ),
     "H012": Explanation(
         text="""\
-`blocked` names a blocker with its `blocking_tasks`: which tasks cannot go on.""",
+`blocked` names a blocker with its `blocking_tasks`: which tasks cannot continue.""",
         fails="""\
 outcome: blocked
 blockers:
@@ -143,7 +143,7 @@ dependencies_for_next:
     ),
     "H021": Explanation(
         text="""\
-`lines` is `N-M`, with 1 <= N <= M, or `all`. `--fix` mends `45`, `L45-L67`, `45..67` and `All`.""",
+`lines` is `N-M`, with 1 <= N <= M, or `all`. `--fix` changes `45`, `L45-L67`, `45..67` and `All`.""",
         fails="""\
 outcome: completed
 files_modified:
@@ -159,7 +159,7 @@ files_modified:
     ),
     "H022": Explanation(
         text="""\
-A tag in `applies_to` is in lower case, with hyphens, so that the same tag is found again. `--fix` mends
+A tag in `applies_to` is in lower case, with hyphens, so that the same tag is found again. `--fix` changes
 `User State`, `user_state` and `UserState`.""",
         fails="""\
 outcome: completed

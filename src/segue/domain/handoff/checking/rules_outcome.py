@@ -47,7 +47,7 @@ def blocked_without_tasks(handoff: Handoff) -> Iterator[RuleFinding]:
         yield RuleFinding(
             field="blockers" if handoff.blockers else "outcome",
             message="blocked, but no blocker names blocking_tasks",
-            hint="list the tasks that cannot go on in `blocking_tasks`",
+            hint="list the tasks that cannot continue in `blocking_tasks`",
         )
 
 

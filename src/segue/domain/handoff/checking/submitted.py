@@ -61,7 +61,7 @@ def read_submission(arguments: Mapping[str, Any], *, blockers: Collection[Blocke
     try:
         named = Handoff.model_validate({name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
-        # It goes back to be mended; what can be read of it is kept in case that never happens.
+        # It goes back to be fixed; what can be read of it is kept in case that never happens.
         salvaged = extract_handoff(
             json.dumps(fields, ensure_ascii=False, default=str), origin=Origin.REPLY
         ).handoff

@@ -60,4 +60,4 @@ class Refused(ValueError):
 
 
 class TooMuch(Refused):
-    """It is more than a handoff can be: nothing to mend."""
+    """It is more than a handoff can be: nothing to repair."""

@@ -99,7 +99,7 @@ def _whole_json(found: FoundDocuments, text: str, start: int, end: int) -> bool:
         return False
     _take(found, "json", node)
     if repaired:
-        found.notes.append(f"JSON was mended: {', '.join(repaired)}")
+        found.notes.append(f"JSON was repaired: {', '.join(repaired)}")
     found.body = (end, end)
     return True
 

@@ -109,7 +109,7 @@ def lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def listed_lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
     """The items of a list that is a paragraph to CommonMark: where its line, its words, and the item end.
 
-    Each line may begin with a sign; or some are numbered, and go on with a list of before: `4. ...` right
+    Each line may begin with a sign; or some are numbered, and continue a list of before: `4. ...` right
     below a line of text begins none.
     """
     if _SIGN.match(text, start, end) and text.count("\n", start, end) < MOST_LINES:

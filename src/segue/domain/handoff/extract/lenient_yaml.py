@@ -137,7 +137,7 @@ class _YamlReader:
         return Scalar("", start, start)
 
     def _swallow(self, indent: int) -> int:
-        """Lines that go on from the one above."""
+        """Lines that continue from the one above."""
         end = self.lines[self.at - 1].end
         while self.at < len(self.lines) and self.lines[self.at].indent > indent:
             end = self.lines[self.at].end
