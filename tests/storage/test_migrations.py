@@ -7,6 +7,8 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
+from segue.adapters.processes import LocalProcesses
 from segue.adapters.storage.database import SqlStore, open_database
 from segue.adapters.storage.migrations import HEAD
 from segue.adapters.storage.migrations.running import downgrade, newest_revision, upgrade
@@ -135,6 +138,24 @@ async def test_many_openings_of_a_new_database_in_one_process_all_succeed(databa
     opened = await asyncio.gather(*(open_database(database_url) for _ in range(8)))
     await asyncio.gather(*(database.close() for database in opened))
     assert table_names(database_url) == TABLES
+
+
+async def test_nothing_is_migrated_while_an_older_segue_works_with_it(database_url: str) -> None:
+    processes = LocalProcesses()
+    worker = processes.me(datetime.now(UTC))
+    with connected(database_url) as connection:
+        upgrade(connection, "0005")
+        values = ":id, :host, :pid, :process_started_at, :heartbeat_at"
+        names = values.replace(":", "")
+        connection.execute(text(f"INSERT INTO workers ({names}) VALUES ({values})"), asdict(worker))
+    with pytest.raises(StorageError, match=f"older Segue works with this database .process {worker.pid}."):
+        await open_database(database_url, is_gone=processes.is_gone)
+    version = "SELECT version_num FROM alembic_version"
+    assert ask(database_url, lambda connection: connection.execute(text(version)).scalar()) == "0005"
+    with connected(database_url) as connection:
+        connection.execute(text("UPDATE workers SET process_started_at = 1"))
+    await (await open_database(database_url, is_gone=processes.is_gone)).close()
+    assert ask(database_url, lambda connection: connection.execute(text(version)).scalar()) == HEAD
 
 
 async def test_a_database_of_a_newer_segue_is_refused_and_left_as_it_is(database_url: str) -> None:

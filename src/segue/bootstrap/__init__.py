@@ -40,6 +40,7 @@ from segue.domain.errors import BackendUnavailable, UnknownName
 from segue.domain.handoff.checking.secrets import allow_everywhere
 from segue.domain.handoff.custom_notation import CustomNotation
 from segue.domain.session import HandoffLimits
+from segue.domain.workers import Worker
 from segue.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from segue.adapters.catalog.yaml_catalog import YamlCatalog
     from segue.adapters.checks.functions import CheckFunctions
     from segue.adapters.installs import Installer
+    from segue.adapters.storage.database import SqlStore
     from segue.application.handoffs.structured_text import StructuredText
 
 
@@ -159,17 +161,15 @@ async def open_segue(
 ) -> AsyncIterator[Segue]:
     """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
     from segue.adapters.backends import LoadedBackends
-    from segue.adapters.credential import login_name
     from segue.adapters.documents import FileDocuments
     from segue.adapters.engine import open_engine
     from segue.adapters.event_feed import SharedFeed
     from segue.adapters.processes import LocalProcesses
-    from segue.adapters.storage.database import open_database
     from segue.interfaces.mcp.host import ToolsHost
 
     make_data_dir(settings)
     allow_everywhere(settings.not_secret)
-    store = await open_database(settings.main_database_url, user=login_name())
+    store = await _open_store(settings)
     try:
         views = store.views
         feed = SharedFeed(views.entries_after, views.last_entry_id)
@@ -286,12 +286,9 @@ def handoff_limits(settings: Settings) -> HandoffLimits:
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[AgentTools]:
     """What agents can do through tools, with the database open: no worker, no engine, no back end."""
-    from segue.adapters.credential import login_name
-    from segue.adapters.storage.database import open_database
-
     make_data_dir(settings)
     allow_everywhere(settings.not_secret)
-    store = await open_database(settings.main_database_url, user=login_name())
+    store = await _open_store(settings)
     try:
         yield AgentTools(store=store, clock=SystemClock())
     finally:
@@ -301,15 +298,24 @@ async def open_tools(settings: Settings) -> AsyncIterator[AgentTools]:
 @asynccontextmanager
 async def open_tokens(settings: Settings) -> AsyncIterator[Tokens]:
     """Who may use the server, with the database open and nothing else."""
-    from segue.adapters.credential import login_name
-    from segue.adapters.storage.database import open_database
-
     make_data_dir(settings)
-    store = await open_database(settings.main_database_url, user=login_name())
+    store = await _open_store(settings)
     try:
         yield _tokens_of(settings, store)
     finally:
         await store.close()
+
+
+async def _open_store(settings: Settings) -> SqlStore:
+    from segue.adapters.credential import login_name
+    from segue.adapters.storage.database import open_database
+
+    def is_gone(worker: Worker, now: datetime) -> bool:
+        from segue.adapters.processes import LocalProcesses  # asked once a version, and slow to import
+
+        return LocalProcesses().is_gone(worker, now)
+
+    return await open_database(settings.main_database_url, user=login_name(), is_gone=is_gone)
 
 
 def _tokens_of(settings: Settings, store: Store) -> Tokens:

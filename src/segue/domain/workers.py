@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,3 +18,7 @@ class Worker:
     process_started_at: float
     """Tells this process from a later one with the same pid."""
     heartbeat_at: datetime
+
+
+IsGone = Callable[[Worker, datetime], bool]
+"""Tells at a time whether a worker will never move again."""

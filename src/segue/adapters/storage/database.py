@@ -15,6 +15,7 @@ from segue.adapters.storage.queries import SqlReads, SqlRows
 from segue.adapters.storage.reader import THREADS, Reader
 from segue.adapters.storage.views import SqlViews
 from segue.adapters.storage.writer import Writer
+from segue.domain.workers import IsGone
 
 T = TypeVar("T")
 
@@ -53,18 +54,21 @@ class SqlStore:
         await self.writer.close()
 
 
-async def open_database(url: str, *, readers: int = THREADS, user: str = "unknown") -> SqlStore:
+async def open_database(
+    url: str, *, readers: int = THREADS, user: str = "unknown", is_gone: IsGone | None = None
+) -> SqlStore:
     """Open the database at `url`, made and migrated if need be; `StorageError` says why not.
 
     `readers` is how many reads run at once; the others wait in line. `user` is whose process this is: the
-    audit trail names them where somebody else is not known to have done something.
+    audit trail names them where somebody else is not known to have done something. With `is_gone`, no
+    database is migrated that an older Segue still works with.
     """
     address = parse_address(url)
     present = await asyncio.to_thread(_read_revision, address)
     if present != HEAD:
         from segue.adapters.storage.migrating import migrate
 
-        await asyncio.to_thread(migrate, address, present)
+        await asyncio.to_thread(migrate, address, present, is_gone)
     if not address.is_postgres:
         return SqlStore(
             Reader(

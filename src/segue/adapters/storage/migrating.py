@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    DateTime,
+    Engine,
+    column,
+    create_engine,
+    event,
+    make_url,
+    select,
+    table,
+    text,
+)
 from sqlalchemy.exc import DBAPIError
 
 from segue.adapters.private_files import prepare_sqlite_file
@@ -15,13 +29,17 @@ from segue.adapters.storage.address import Address
 from segue.adapters.storage.failures import explain_opening
 from segue.adapters.storage.migrations import HEAD
 from segue.domain.errors import StorageError
+from segue.domain.workers import IsGone, Worker
 
 _MIGRATION_LOCK = 7_301_001
 """Number of the PostgreSQL lock that lets one process at a time migrate."""
 
 
-def migrate(address: Address, present: str | None) -> None:
-    """Bring the schema to the newest revision, one process at a time; an older file is copied first."""
+def migrate(address: Address, present: str | None, is_gone: IsGone | None = None) -> None:
+    """Bring the schema to the newest revision, one process at a time; an older file is copied first.
+
+    Refused while an older Segue works with the database: it would write what the new tables do not take.
+    """
     engine = _open(address)
     try:
         if present is not None and present < HEAD and not address.is_postgres:
@@ -29,7 +47,7 @@ def migrate(address: Address, present: str | None) -> None:
         with engine.connect() as connection:
             if address.is_postgres:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            _upgrade(connection)
+            _upgrade(connection, is_gone)
             connection.commit()
     except (DBAPIError, OSError, sqlite3.Error) as error:
         raise StorageError(explain_opening(address, _driver_error(error))) from error
@@ -46,14 +64,32 @@ def _copy(path: str, to: str) -> None:
         present.backup(kept)
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, is_gone: IsGone | None) -> None:
     if connection.dialect.has_table(connection, "alembic_version"):
         present = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
         if present == HEAD:
             return  # another process was first
+        if is_gone is not None and connection.dialect.has_table(connection, "workers"):
+            _refuse_beside_others(connection, is_gone)
     from segue.adapters.storage.migrations.running import upgrade  # Alembic is slow to import
 
     upgrade(connection)
+
+
+def _refuse_beside_others(connection: Connection, is_gone: IsGone) -> None:
+    names = [each.name for each in fields(Worker)]
+    found = select(
+        *(column(name, DateTime(timezone=True) if name == "heartbeat_at" else None) for name in names)
+    )
+    now = datetime.now(UTC)
+    for row in connection.execute(found.select_from(table("workers"))).mappings():
+        beat = row["heartbeat_at"]
+        worker = Worker(**{**row, "heartbeat_at": beat if beat.tzinfo else beat.replace(tzinfo=UTC)})
+        if not is_gone(worker, now):
+            raise StorageError(
+                f"an older Segue works with this database (process {worker.pid}). Stop it, then start this "
+                "one again: the database is brought up to date then"
+            )
 
 
 def _driver_error(error: Exception) -> Exception:
