@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,21 @@ async def test_a_link_to_nothing_in_place_of_the_worktrees_is_one_sentence(flow:
     (flow.repo / ".git/worktrees").symlink_to("/nonexistent/x")
     with pytest.raises(RepositoryError, match=r"cannot make .*/\.git/worktrees: File exists"):
         await flow.open()
+
+
+async def test_no_git_process_is_needed_to_see_that_a_folder_is_in_no_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "git"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit 128\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (tmp_path / "plain").mkdir()
+    flow = flow_of(tmp_path / "plain", tmp_path)
+    assert (await flow.open()).repository is None
+    assert not (tmp_path / "asked").exists()
+    (tmp_path / "plain" / ".git").symlink_to("nowhere")
+    with pytest.raises(RepositoryError):
+        await flow.open()
+    assert (tmp_path / "asked").exists(), "where there may be one, git is asked"
