@@ -68,7 +68,7 @@ async def open_database(
     if present != HEAD:
         from segue.adapters.storage.migrating import migrate
 
-        await asyncio.to_thread(migrate, address, present, is_gone)
+        await asyncio.to_thread(migrate, address, is_gone)
     if not address.is_postgres:
         return SqlStore(
             Reader(

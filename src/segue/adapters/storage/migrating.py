@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import fields
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -35,19 +34,17 @@ _MIGRATION_LOCK = 7_301_001
 """Number of the PostgreSQL lock that lets one process at a time migrate."""
 
 
-def migrate(address: Address, present: str | None, is_gone: IsGone | None = None) -> None:
+def migrate(address: Address, is_gone: IsGone | None = None) -> None:
     """Bring the schema to the newest revision, one process at a time; an older file is copied first.
 
     Refused while an older Segue works with the database: it would write what the new tables do not take.
     """
     engine = _open(address)
     try:
-        if present is not None and present < HEAD and not address.is_postgres:
-            _copy(address.target, f"{address.target}.{present}")
         with engine.connect() as connection:
             if address.is_postgres:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            _upgrade(connection, is_gone)
+            _upgrade(connection, address, is_gone)
             connection.commit()
     except (DBAPIError, OSError, sqlite3.Error) as error:
         raise StorageError(explain_opening(address, _driver_error(error))) from error
@@ -56,21 +53,21 @@ def migrate(address: Address, present: str | None, is_gone: IsGone | None = None
 
 
 def _copy(path: str, to: str) -> None:
-    """What an older Segue can still open, should it be needed again."""
-    if Path(to).exists():
-        return  # it was begun before
+    """What an older Segue can still open, should it be needed again; one from an earlier try is replaced."""
     prepare_sqlite_file(to)
     with closing(sqlite3.connect(path)) as present, closing(sqlite3.connect(to)) as kept:
         present.backup(kept)
 
 
-def _upgrade(connection: Connection, is_gone: IsGone | None) -> None:
+def _upgrade(connection: Connection, address: Address, is_gone: IsGone | None) -> None:
     if connection.dialect.has_table(connection, "alembic_version"):
         present = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
         if present == HEAD:
             return  # another process was first
         if is_gone is not None and connection.dialect.has_table(connection, "workers"):
             _refuse_beside_others(connection, is_gone)
+        if not address.is_postgres and present is not None and present < HEAD:
+            _copy(address.target, f"{address.target}.{present}")  # nobody writes: the lock is ours
     from segue.adapters.storage.migrations.running import upgrade  # Alembic is slow to import
 
     upgrade(connection)
@@ -87,8 +84,9 @@ def _refuse_beside_others(connection: Connection, is_gone: IsGone) -> None:
         worker = Worker(**{**row, "heartbeat_at": beat if beat.tzinfo else beat.replace(tzinfo=UTC)})
         if not is_gone(worker, now):
             raise StorageError(
-                f"an older Segue works with this database (process {worker.pid}). Stop it, then start this "
-                "one again: the database is brought up to date then"
+                f"an older Segue works with this database (process {worker.pid} on "
+                f"{worker.host.partition('/')[0]}). Stop it, then start this one again: the database is "
+                "brought up to date then"
             )
 
 
