@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
 
 from segue.interfaces.api.server import Door, GuardedHttp, Server
-from segue.interfaces.cli.serve import listen
 
 HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
 BODY = b"POST /body HTTP/1.1\r\nHost: here\r\nContent-Length: 5\r\n\r\nab"
@@ -232,15 +231,7 @@ async def test_an_answer_that_is_read_arrives_whole() -> None:
 
 async def test_each_piece_of_an_answer_is_sent_at_once() -> None:
     """With Nagle's algorithm the body waits for the client to acknowledge the head: 40 ms on Linux."""
-    taken: asyncio.Queue[int] = asyncio.Queue()
-
-    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = writer.get_extra_info("socket")
-        await taken.put(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-        writer.close()
-
-    with closing(listen("127.0.0.1", 0)) as listener:
-        async with await asyncio.start_server(answer, sock=listener):
-            _, writer = await asyncio.open_connection(*listener.getsockname())
-            writer.close()
-            assert await asyncio.wait_for(taken.get(), 60)
+    async with serving() as clients:
+        _, served = await clients.unread()
+        connection = served.transport.get_extra_info("socket")
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

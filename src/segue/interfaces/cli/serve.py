@@ -34,7 +34,7 @@ def serve(
     send_logs_to_stderr(level="debug" if debug else settings.log_level, form=settings.log_format)
     if not is_loopback(settings.host):
         typer.echo(
-            f"warning: traffic to {settings.host} is not encrypted, and whoever reads it reads the tokens: "
+            f"warning: traffic to {settings.host} is not encrypted, and anyone who reads it has the tokens: "
             "put a proxy with TLS in front",
             err=True,
         )
@@ -102,8 +102,7 @@ def url_of(host: str, port: int) -> str:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that others can connect to from now on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sends each piece of an answer at once; else a second piece waits 40 ms.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
