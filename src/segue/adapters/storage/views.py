@@ -193,7 +193,7 @@ def _steps(rows: ReadConnection, pipeline_id: int) -> list[StepView]:
     for row in rows.all(_USAGE, pipeline_id=pipeline_id):
         step_id = row["step_id"]
         usage[step_id] = usage.get(step_id, Usage()) + read_usage(row["usage_json"])
-    attempts = {row["step_id"]: row for row in rows.all(_ATTEMPTS, pipeline_id=pipeline_id)}
+    attempts = {row["step_id"]: row for row in rows.all(_ATTEMPT_COUNTS, pipeline_id=pipeline_id)}
     steps = rows.all(_STEPS, pipeline_id=pipeline_id)
     return [
         decode(
@@ -226,7 +226,7 @@ def _step(rows: ReadConnection, pipeline_id: int, number: int) -> StepDetail:
             repairs=repairs.get(row["session"], []),
             left_out=list(read_left_out(row["left_out_json"] or "[]")),
         )
-        for row in rows.all(_TRIES, step_id=step.id)
+        for row in rows.all(_ATTEMPTS, step_id=step.id)
     ]
     return StepDetail(**{name: getattr(step, name) for name in StepView.__slots__}, attempts=attempts)
 
@@ -286,7 +286,7 @@ def _turns(kind: MessageKind) -> str:
     )
 
 
-_ATTEMPTS = f"""
+_ATTEMPT_COUNTS = f"""
 SELECT t.step_id, count(*) AS attempt_count, max(a.backend) AS backend,
     count(CASE WHEN t.status = '{AttemptStatus.HANDED_OVER}' THEN 1 END) AS handovers,
     {_turns(MessageKind.REPAIR)} AS repairs, {_turns(MessageKind.QUESTION)} AS questions
@@ -298,7 +298,7 @@ _NOT_OF_AN_ATTEMPT = (
     *("backend", "session", "usage", "repairs", "left_out"),
     *("status", "briefing", "text", "briefing_sha256", "reply"),
 )
-_TRIES = f"""
+_ATTEMPTS = f"""
 SELECT {columns(AttemptView, "t", without=_NOT_OF_AN_ATTEMPT)},
     t.status, t.left_out_json, t.session_id AS session, a.backend, a.usage_json, a.session_ref,
     m.text, m.sha256 AS briefing_sha256, m.reply, m.status AS briefing_status

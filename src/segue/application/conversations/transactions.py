@@ -49,8 +49,13 @@ def add_message(
     if known is not None:
         return known
     if message.kind is MessageKind.USER:
-        about: dict[str, Any] = {"session": message.session_id, "message": message.key}
-        rows.audit(AuditKind.MESSAGE_ADDED, message.created_at, who=actor, **about)
+        rows.audit(
+            AuditKind.MESSAGE_ADDED,
+            message.created_at,
+            who=actor,
+            session=message.session_id,
+            message=message.key,
+        )
     return rows.insert(message)
 
 

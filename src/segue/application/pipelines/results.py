@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import structlog
 
@@ -107,9 +106,17 @@ class Results:
         if workspace.kind is not WorkspaceKind.WORKTREE:
             raise IllegalMove(f"pipeline {pipeline_id} worked in place: there is nothing to clean up")
         await self._workspaces.remove(workspace, force=force)
-        facts: dict[str, Any] = {"pipeline_id": pipeline_id, "path": workspace.path, "forced": force}
         now = self._clock.now()
-        await self._store.write(lambda rows: rows.audit(AuditKind.WORKSPACE_REMOVED, now, who=actor, **facts))
+        await self._store.write(
+            lambda rows: rows.audit(
+                AuditKind.WORKSPACE_REMOVED,
+                now,
+                who=actor,
+                pipeline_id=pipeline_id,
+                path=workspace.path,
+                forced=force,
+            )
+        )
         return workspace
 
     async def _done(self, pipeline_id: int) -> Workspace:

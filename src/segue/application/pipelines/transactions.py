@@ -228,9 +228,9 @@ def _save_ended(rows: Rows, ended: Ended, at: datetime) -> None:
 
 
 def _audit_end(rows: Rows, kind: AuditKind, lease: Lease, ended: Ended, at: datetime) -> None:
-    over = ended.attempt[1]
-    where: dict[str, Any] = {"pipeline_id": lease.pipeline_id, "step_id": over.step_id}
-    rows.audit(kind, at, **where, number=over.number, reason=over.error)
+    end = ended.attempt[1]
+    where: dict[str, Any] = {"pipeline_id": lease.pipeline_id, "step_id": end.step_id}
+    rows.audit(kind, at, **where, number=end.number, reason=end.error)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

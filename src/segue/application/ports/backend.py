@@ -37,8 +37,6 @@ class Capabilities:
     """The rule `ask` works: the agent waits for a person."""
     mcp: bool = False
     """Segue's own tools can be offered to the agent."""
-    structured_output: bool = False
-    """A reply can be forced into a JSON schema."""
     rerun: bool = False
     """Without a conversation, the agent can be run again to structure its own reply, in an empty folder."""
     compaction: bool = False

@@ -217,8 +217,8 @@ class Sessions:
         known, session = _known(reason), await self._trusted(session_id)
         if in_place and (to is not None or focus.strip() or edit is not None):
             raise InvalidRequest(
-                "in place there is no successor, and the back end sums up by itself: leave out the agent, "
-                "the focus and the editing, or hand over to a new session"
+                "in place there is no successor, and the back end sums up by itself: leave out `to`, `focus` "
+                "and `edit`, or hand over to a new session"
             )
         name, profile, model = session.name, session.profile, session.model
         if to is not None:
