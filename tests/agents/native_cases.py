@@ -64,7 +64,7 @@ SCRIPT: dict[str, list[Playable]] = {
     "push": [shell("git push origin main"), say("Tried to push.")],
     "slow": [turn(say("word " * 600), chunk_delay=0.1, chunk=10)],
     "sleep": [turn(say("Now I sleep."), shell("sleep 4; echo slept")), say("Slept.")],
-    "hand": [shell("sleep 4; echo x >> runs"), say("outcome: completed\nwhat_was_done: [Mended it]\n")],
+    "hand": [shell("sleep 4; echo x >> runs"), say("outcome: completed\nwhat_was_done: [Fixed it]\n")],
     "tool": [call("submit_handoff", {"summary": "all is done"}), say("Handed off.")],
     "silent": [empty()],
     "flaky": [turn(error(500), times=1, then=say("Recovered."))],
@@ -294,7 +294,7 @@ class NativeCases:
         folder, steps = tmp_path / "segue", (TemplateStep(agent="developer", model=rig.model),)
         made = self.make_backend(folder / "sessions")
         async with build_test_segue(folder, made, **settings) as segue:
-            prompt = PipelineRequest(prompt="[[hand]] Mend it.", custom_steps=steps)
+            prompt = PipelineRequest(prompt="[[hand]] Fix it.", custom_steps=steps)
             submitted = await segue.pipelines.submit(prompt)
             await model.wait_for_async(lambda r: r.scenario == "hand", 120)
         made = self.make_backend(folder / "sessions")

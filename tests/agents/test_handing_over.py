@@ -34,7 +34,7 @@ Let add add.
 - The next scenario is called [[finish]]
 
 ## Next Steps
-- Mend the sign in `calc.py`
+- Fix the sign in `calc.py`
 """
 DONE = """## Handoff
 
@@ -103,7 +103,7 @@ def test_a_full_session_hands_over_and_its_successor_finishes_the_step(tmp_path:
             name == "claude_code"
         ):  # it tells how large the window is when a message ends: not before the first
             segue(tmp_path, project, "run", "look", "Look at add.")
-        pipeline = segue(tmp_path, project, "run", "begin", "Mend add.", **limit)
+        pipeline = segue(tmp_path, project, "run", "begin", "Fix add.", **limit)
         step = segue(tmp_path, project, "pipelines", "show", str(pipeline["id"]), "--step", "1")
         first, second = step["attempts"]
         family = segue(tmp_path, project, "session", "lineage", str(second["session"]))

@@ -136,7 +136,7 @@ async def test_a_pipeline_outlives_its_server(bench: Bench, tmp_path: Path, proj
         tmp_path, bench.backend(), backend="opencode", backend_options=options
     ) as segue:
         steps = tuple(TemplateStep(agent=name, on_bad_handoff=Gate.NOTE) for name in ("developer", "qa"))
-        wanted = PipelineRequest(custom_steps=steps, prompt="[[whole]] Mend the button.")
+        wanted = PipelineRequest(custom_steps=steps, prompt="[[whole]] Fix the button.")
         submitted = await segue.pipelines.submit(wanted)
         await bench.model.wait_for_async(lambda _: bench.asked("whole") > before, 120)
         os.kill(bench.state()["pid"], signal.SIGKILL)

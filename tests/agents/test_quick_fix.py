@@ -67,7 +67,7 @@ PLAN = script(
 def run(tmp_path: Path, project: Path) -> dict[str, Any]:
     """`segue run quick_fix` in the project; gives the pipeline that came of it."""
     environment = os.environ | {"SEGUE_DATA_DIR": str(tmp_path / "data"), "SEGUE_STEP_TIMEOUT": "240"}
-    done = run_warm("run", "quick_fix", "Mend add.", "--json", cwd=project, env=environment, seconds=500)
+    done = run_warm("run", "quick_fix", "Fix add.", "--json", cwd=project, env=environment, seconds=500)
     assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == 0, (found.get("reason"), done.stderr)
@@ -85,7 +85,7 @@ def catalog(name: str, tmp_path: Path, model: ScriptedModel, first: str) -> dict
 
 
 @pytest.mark.parametrize("name", every_rig())
-def test_two_agents_mend_a_file_and_hand_off(tmp_path: Path, name: str) -> None:
+def test_two_agents_fix_a_file_and_hand_off(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(name, tmp_path, model, "develop"))
         pipeline = run(tmp_path, project)

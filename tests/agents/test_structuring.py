@@ -89,7 +89,7 @@ def test_a_session_that_lives_is_asked_once(tmp_path: Path, name: str) -> None:
     with ScriptedModel(PLAN) as model:
         profile = profile_of(MAKERS[name](tmp_path / "home", model.url))
         project = make_project(tmp_path / "project", catalog(profile, "develop"))
-        pipeline = json.loads(run_segue(tmp_path, project, "run", "pair", "Mend add.", "--json"))
+        pipeline = json.loads(run_segue(tmp_path, project, "run", "pair", "Fix add.", "--json"))
         asked = [record.request.text for record in model.requests if record.scenario == "develop/2"]
     developer, reviewer = pipeline["steps"]
     check_record(developer["latest_handoff"])
@@ -105,7 +105,7 @@ def test_a_session_that_lives_is_asked_once(tmp_path: Path, name: str) -> None:
 def test_an_agent_without_a_session_is_run_again_in_an_empty_folder(tmp_path: Path) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(command_agent(tmp_path, model), "ramble"))
-        pipeline = json.loads(run_segue(tmp_path, project, "run", "pair", "Mend add.", "--json"))
+        pipeline = json.loads(run_segue(tmp_path, project, "run", "pair", "Fix add.", "--json"))
         scenarios = [record.scenario for record in model.requests]
         briefing = model.turns[-1].request.text
     assert scenarios == ["ramble", "structure", "review"]
@@ -124,7 +124,7 @@ def test_an_agent_without_a_session_is_run_again_in_an_empty_folder(tmp_path: Pa
 def test_who_is_not_asked_passes_its_raw_reply_on(tmp_path: Path) -> None:
     with ScriptedModel(PLAN) as model:
         project = make_project(tmp_path / "project", catalog(command_agent(tmp_path, model), "ramble"))
-        run_segue(tmp_path, project, "run", "pair", "Mend add.", "--json", SEGUE_ASK_WRITER="false")
+        run_segue(tmp_path, project, "run", "pair", "Fix add.", "--json", SEGUE_ASK_WRITER="false")
         scenarios = [record.scenario for record in model.requests]
         briefing = model.turns[-1].request.text
     assert scenarios == ["ramble", "review"]

@@ -18,7 +18,7 @@ def backend() -> ScriptedBackend:
     """A developer that hands off well, a reviewer that only talks, and one that never ends."""
     return ScriptedBackend(
         {
-            "developer": [say_handoff("Mended it.", decisions="- Small change", next="Review it.")],
+            "developer": [say_handoff("Fixed it.", decisions="- Small change", next="Review it.")],
             "senior_reviewer": [{"say": "Looks fine to me."}],
             "qa": [{"delay": 600}],
         }

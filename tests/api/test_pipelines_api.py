@@ -70,14 +70,14 @@ async def test_wrong_bodies_name_the_field(client: httpx.AsyncClient) -> None:
 
 
 async def test_the_prompt_is_kept_word_for_word(client: httpx.AsyncClient) -> None:
-    words = "  Mend\n\nthe *button* \u00e4\u4e2d  "
+    words = "  Fix\n\nthe *button* \u00e4\u4e2d  "
     body = await submit(client, QUICK_FIX | {"prompt": words})
     assert (await client.get(f"/pipelines/{body['id']}")).json()["prompt"] == words
 
 
 async def test_a_title_is_made_from_the_prompt_if_none_is_given(client: httpx.AsyncClient) -> None:
-    body = await submit(client, {"template": "quick_fix", "prompt": "Mend the button\nand more"})
-    assert body["title"] == "Mend the button"
+    body = await submit(client, {"template": "quick_fix", "prompt": "Fix the button\nand more"})
+    assert body["title"] == "Fix the button"
 
 
 async def test_a_pipeline_shows_its_steps_in_order(client: httpx.AsyncClient) -> None:
@@ -99,7 +99,7 @@ async def test_the_latest_handoff_stands_at_its_step(client: httpx.AsyncClient, 
     body = await submit(client, QUICK_FIX)
     await follow_to_end(segue, body["id"])
     first, second = (await client.get(f"/pipelines/{body['id']}")).json()["steps"]
-    assert first["latest_handoff"]["metadata"]["what_was_done"] == ["Mended it."]
+    assert first["latest_handoff"]["metadata"]["what_was_done"] == ["Fixed it."]
     assert first["latest_handoff"]["metadata"]["next_agent_context"] == "Review it."
     assert "## What Was Done" in first["latest_handoff"]["content_md"]
     assert second["latest_handoff"]["metadata"] is None

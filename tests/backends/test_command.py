@@ -25,7 +25,7 @@ from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end
 
-HELLO = Message(id="m1", text="Mend the button, größer.")
+HELLO = Message(id="m1", text="Fix the button, größer.")
 
 
 @pytest.fixture
@@ -470,16 +470,16 @@ class TestInAPipeline:
         self.configure(tmp_path, script)
         async with build_test_segue(tmp_path, ScriptedBackend(), **settings) as segue:
             steps = (TemplateStep(agent="developer"),)
-            submitted = await segue.pipelines.submit(PipelineRequest(prompt="Mend it.", custom_steps=steps))
+            submitted = await segue.pipelines.submit(PipelineRequest(prompt="Fix it.", custom_steps=steps))
             async with asyncio.timeout(120):
                 return await follow_to_end(segue, submitted.id)
 
     async def test_the_program_gets_its_orders_and_task_and_its_words_are_handed_on(
         self, tmp_path: Path, project: Path
     ) -> None:
-        ended = await self.run(tmp_path, 'cat > got; printf "## What Was Done\n- Mended it.\n"')
+        ended = await self.run(tmp_path, 'cat > got; printf "## What Was Done\n- Fixed it.\n"')
         assert ended.status is PipelineStatus.DONE
-        assert "Mend it." in (project / "got").read_text()
+        assert "Fix it." in (project / "got").read_text()
         assert ended.steps[0].latest_handoff.metadata is not None
 
     async def test_exit_3_fails_the_pipeline_with_one_sentence(self, tmp_path: Path, project: Path) -> None:
@@ -504,7 +504,7 @@ class TestInAPipeline:
         self.configure(tmp_path, "echo x >> runs; until test -e go; do sleep 0.02; done; echo finished")
         async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
             steps = (TemplateStep(agent="developer"),)
-            submitted = await segue.pipelines.submit(PipelineRequest(prompt="Mend it.", custom_steps=steps))
+            submitted = await segue.pipelines.submit(PipelineRequest(prompt="Fix it.", custom_steps=steps))
             async with asyncio.timeout(120):
                 while not (project / "runs").exists():  # noqa: ASYNC110  # another process
                     await asyncio.sleep(0.02)

@@ -19,7 +19,7 @@ from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
-HELLO = Message(id="m1", text="Mend the button.")
+HELLO = Message(id="m1", text="Fix the button.")
 
 
 def request(folder: Path, *, key: str = "key1", **options: Any) -> SessionRequest:
@@ -261,7 +261,7 @@ class TestScripts:
 class TestInAPipeline:
     async def run(self, tmp_path: Path, backend: ScriptedBackend) -> PipelineDetail:
         async with build_test_segue(tmp_path, backend) as segue:
-            steps = (TemplateStep(agent="developer", description="Mend it."),)
+            steps = (TemplateStep(agent="developer", description="Fix it."),)
             submitted = await segue.pipelines.submit(
                 PipelineRequest(prompt="It is broken.", custom_steps=steps)
             )
@@ -271,7 +271,7 @@ class TestInAPipeline:
     async def test_after_a_crash_a_new_attempt_gets_the_same_briefing_and_a_note(
         self, tmp_path: Path, project: Path
     ) -> None:
-        backend = ScriptedBackend({"developer": [{"crash": 1}, say_handoff("Mended it.")]})
+        backend = ScriptedBackend({"developer": [{"crash": 1}, say_handoff("Fixed it.")]})
         ended = await self.run(tmp_path, backend)
         assert ended.status is PipelineStatus.DONE
         assert ended.steps[0].attempt_count == 2

@@ -396,7 +396,7 @@ class TestHotReload:
         assert catalog.load(str(project)).agents["judge"].description == "Back again."
         assert catalog.problem(str(project)) is None
 
-    def test_taking_a_broken_file_away_mends_it_too(
+    def test_taking_a_broken_file_away_fixes_it_too(
         self, catalog: YamlCatalog, project_dir: Path, project: Path
     ) -> None:
         write(project_dir / "b.yaml", JUDGE)

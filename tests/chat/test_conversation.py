@@ -31,13 +31,13 @@ async def test_a_question_its_tool_calls_and_the_answer(tmp_path: Path) -> None:
     }
     async with at_desk(tmp_path, agents) as desk:
         await desk.sees("Your first message begins a session with helper on scripted.", "new session")
-        await desk.send("Mend the button.")
+        await desk.send("Fix the button.")
         await desk.sees("It is fixed.", "• first", "✔ run ls", "✘ run false (exit 1)")
         screen = await desk.rests("helper on scripted  session 1", "41% of 200k")
-        assert screen.index("Mend the button.") < screen.index("run ls") < screen.index("It is fixed.")
+        assert screen.index("Fix the button.") < screen.index("run ls") < screen.index("It is fixed.")
         assert "41% of 200k · 32k tokens · $0.42 · hands over at 75%" in screen
         session = await desk.segue.sessions.show(1)
-        assert (session.title, session.messages) == ("Mend the button.", 2)
+        assert (session.title, session.messages) == ("Fix the button.", 2)
 
 
 async def test_words_are_shown_while_the_agent_works(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ FULL = {"context_tokens": 180_000, "context_window": 200_000, "input_tokens": 18
 
 async def talked(desk: Desk) -> None:
     """Something was said."""
-    await desk.send("Mend the button.")
+    await desk.send("Fix the button.")
     await desk.rests()
 
 
@@ -62,7 +62,7 @@ async def test_what_is_false_is_told_while_the_draft_can_be_changed(tmp_path: Pa
         {"run": ["sh", "-c", "exit 1"]},
         {"run": ["sh", "check.sh"]},
         asked=[{"say": lie}],
-        mend=[{"say": lie}],
+        fix=[{"say": lie}],
     )
     async with at_desk(tmp_path, {"helper": script}) as desk:
         await talked(desk)
@@ -258,7 +258,7 @@ async def test_a_session_hands_itself_over_at_a_limit(tmp_path: Path) -> None:
         )
     }
     async with at_desk(tmp_path, agents, auto_handoff=True) as desk:
-        await desk.send("Mend the button.")
+        await desk.send("Fix the button.")
         screen = await desk.sees("I am fresh.", "New session 2 started with handoff context (context_limit)")
         assert "A limit is reached (context_limit): the session hands itself over." in screen
         assert screen.index("I am full.") < screen.index("A limit is reached") < screen.index("I am fresh.")
@@ -271,7 +271,7 @@ async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:
         "helper": agent({"say": "I am full."}, {"usage": FULL}, asked=[{"say": "## Goal"}, {"delay": 600}])
     }
     async with at_desk(tmp_path, agents, auto_handoff=True) as desk:
-        await desk.send("Mend the button.")
+        await desk.send("Fix the button.")
         await desk.sees("the handoff is being written")
         await desk.press("escape")
         await desk.sees("Handoff cancelled")
@@ -281,7 +281,7 @@ async def test_escape_cancels_a_handoff_at_a_limit_too(tmp_path: Path) -> None:
 
 async def test_what_is_false_is_told(tmp_path: Path) -> None:
     lie = HANDOFF + "\n## Files Created\n- `button.py`: the handler\n"
-    agents = {"helper": agent(asked=[{"say": lie}], mend=[{"say": lie}])}
+    agents = {"helper": agent(asked=[{"say": lie}], fix=[{"say": lie}])}
     async with at_desk(tmp_path, agents) as desk:
         await talked(desk)
         await desk.send("/handoff")

@@ -40,7 +40,7 @@ def test_a_bug_is_found_handed_over_and_fixed(tmp_path: Path, name: str) -> None
         "finish": [
             edit("calc.py", "a - b", "a + b"),
             shell("git diff --stat"),
-            turn(say("Mended."), usage=usage(input=9_000, output=10)),
+            turn(say("Fixed."), usage=usage(input=9_000, output=10)),
         ],
         "finish/2": [turn(say("I was here before."), usage=usage(input=9_500, output=10))],
     }
@@ -56,14 +56,14 @@ def test_a_bug_is_found_handed_over_and_fixed(tmp_path: Path, name: str) -> None
             terminal.type("/handoff the sign\r")
             terminal.sees("goal: Let add add.", "Ctrl+S uses it")
             terminal.type("\x13")
-            terminal.sees("New session 2 started", "Mended.", "session 2, from 1", "The handoff is kept in")
+            terminal.sees("New session 2 started", "Fixed.", "session 2, from 1", "The handoff is kept in")
             terminal.type("\x03")
             assert terminal.ends() == 0
         assert (project / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
         assert any("Additional focus: the sign" in str(made.body) for made in model.requests)
         assert _servers(tmp_path) == []
         with in_terminal(project, "--resume", "2") as terminal:
-            terminal.sees("Session 2, from 1", "Mended.")
+            terminal.sees("Session 2, from 1", "Fixed.")
             terminal.type("Do you know me?\r")
             terminal.sees("I was here before.")
             terminal.type("\x11")

@@ -204,7 +204,7 @@ async def test_whatever_a_probe_does_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("project")
 def test_a_run_says_which_back_end_works_and_why(segue: Segue, no_agents: Path) -> None:
     put(no_agents, "claude", f"#!{sys.executable}\nraise SystemExit('no model today')\n")
-    ran = segue("run", "quick_fix", "Mend it.", "--in-place")
+    ran = segue("run", "quick_fix", "Fix it.", "--in-place")
     assert ran.code == 1
     assert ran.err.splitlines()[2] == "on claude_code, found on the PATH"
 
@@ -218,7 +218,7 @@ def test_a_run_names_the_agents_where_their_back_ends_differ(segue: Segue, proje
         "  b: {}\n"
         "templates:\n  two: {on_bad_handoff: note, steps: [{agent: a}, {agent: b}]}\n",
     )
-    ran = segue("run", "two", "Mend it.", "--in-place", "--command", "cat")
+    ran = segue("run", "two", "Fix it.", "--in-place", "--command", "cat")
     assert ran.err.splitlines()[2:4] == [
         "a on scripted, named in its profile, model big",
         "b on command, set as the default back end",

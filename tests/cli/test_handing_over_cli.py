@@ -11,14 +11,14 @@ from tests.sessions.scripts import agent
 from tests.trusting import write_project
 
 FULL = {"usage": {"context_tokens": 80, "context_window": 100, "input_tokens": 80}}
-DONE = "## What Was Done\n- Mended it.\n"
+DONE = "## What Was Done\n- Fixed it.\n"
 
 
 def test_the_limit_the_handoff_and_the_lineage_are_shown(segue: Callable[..., Ran], repository: Path) -> None:
     developer = agent(FULL, {"delay": 600}, given=[{"say": DONE}])
     catalog = {"agents": {"developer": developer}, "templates": {"fix": {"steps": [{"agent": "developer"}]}}}
     write_project(repository, json.dumps(catalog))
-    ran = segue("run", "fix", "Mend it.")
+    ran = segue("run", "fix", "Fix it.")
     assert ran.code == 0, ran.err
     limit = "↪ developer reached a limit (context_limit): it is asked to hand over"
     assert ran.err.index(limit) < ran.err.index(

@@ -1,4 +1,4 @@
-"""`segue handoff extract` and `lint` on real files: what they print, mend and complain about."""
+"""`segue handoff extract` and `lint` on real files: what they print, fix and complain about."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ class TestFix:
         assert "## Status\nDone\n" in (project / "task.md").read_text()
         assert "lines: 4-9" in (project / "task.md").read_text()
 
-    def test_only_selected_rules_mend(self, segue: Run, project: Path) -> None:
+    def test_only_selected_rules_fix(self, segue: Run, project: Path) -> None:
         (project / "task.md").write_text(TASK)
         segue("handoff", "lint", "--fix", "task.md", "--select", "H021")
         assert (project / "task.md").read_text() == TASK.replace("L4-L9", "4-9")

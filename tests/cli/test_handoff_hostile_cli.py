@@ -76,7 +76,7 @@ class TestHostile:
 
     @pytest.mark.thorough
     def test_five_megabytes_are_read(self, segue: Run, project: Path) -> None:
-        lines = "".join(f"- Mended the thing number {n} in src/part_{n}.py\n" for n in range(100_000))
+        lines = "".join(f"- Fixed the thing number {n} in src/part_{n}.py\n" for n in range(100_000))
         (project / "long.md").write_text(f"## What Was Done\n{lines}")
         assert (project / "long.md").stat().st_size > 4_500_000
         ran = segue("handoff", "extract", "long.md", "--json")

@@ -19,7 +19,7 @@ BROKEN: dict[str, tuple[str, str]] = {
     "a repository in its place": ("rm .git; git init -q", "its .git was replaced"),
     "no folder": ('rm -rf "$PWD"', "there is no folder"),
 }
-MENDED = {
+FIXED = {
     "no .git": "rm .git",
     "a lock": "touch $(git rev-parse --git-dir)/index.lock",
     "a lock that is a folder": "mkdir $(git rev-parse --git-dir)/index.lock",
@@ -56,9 +56,9 @@ async def test_what_cannot_be_fixed_fails_with_a_sentence(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", FIXED)
 async def test_what_can_be_fixed_is(tmp_path: Path, repository: Path, name: str) -> None:
-    backend = _backend(WRITE, {"run": ["sh", "-c", MENDED[name]]}, SAY)
+    backend = _backend(WRITE, {"run": ["sh", "-c", FIXED[name]]}, SAY)
     async with build_test_segue(tmp_path, backend) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(_request(repository))).id)
         merged = await segue.results.merge(ended.id)

@@ -22,7 +22,7 @@ from tests.engine.test_recovery import NOBODY, interrupt
 from tests.engine.test_steps import until
 from tests.trusting import write_project
 
-GOOD = say_handoff("Mended it.")
+GOOD = say_handoff("Fixed it.")
 ONE_STEP = PipelineRequest(prompt="x", custom_steps=(TemplateStep(agent="developer"),))
 
 

@@ -16,7 +16,7 @@ from segue.domain.session import HandoffReason
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.sessions.scripts import GIVEN, HANDOFF, agent, documents, until, write_catalog
 
-ONE_STEP = PipelineRequest(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend the button.")
+ONE_STEP = PipelineRequest(custom_steps=(TemplateStep(agent="developer"),), prompt="Fix the button.")
 FULL: dict[str, Any] = {"usage": {"context_tokens": 80, "context_window": 100, "input_tokens": 80}}
 EMPTY: dict[str, Any] = {"usage": {"context_tokens": 10, "context_window": 100, "input_tokens": 10}}
 LONG: dict[str, Any] = {"delay": 600}
@@ -24,7 +24,7 @@ WORK: list[Any] = [{"write": {"path": "button.js", "text": "half"}}, FULL, LONG]
 DONE: list[Any] = [
     EMPTY,
     {"write": {"path": "button.js", "text": "whole"}},
-    say_handoff("Mended `button.js`."),
+    say_handoff("Fixed `button.js`."),
 ]
 
 
@@ -65,7 +65,7 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
     assert (family.session.pipeline_id, family.session.parent_id) == (ended.id, first.session)
     assert second.briefing == first.briefing, "the task is told again, word for word"
     assert "This step is under way" in second.carry_over
-    assert "Mend the handler" in second.carry_over
+    assert "Fix the handler" in second.carry_over
     assert second.text == backend.received["developer"][-1]
     assert left[0].reason is HandoffReason.CONTEXT_LIMIT
     assert left[0].injection_prompt is not None
@@ -75,7 +75,7 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
     assert len(backend.aborted) == 1, "the turn that was under way was cut off, and nothing else"
     handoff = ended.steps[0].latest_handoff
     assert handoff is not None
-    assert "Mended" in handoff.content_md, "the handoff of the step is the one at its end"
+    assert "Fixed" in handoff.content_md, "the handoff of the step is the one at its end"
     assert ended.steps[0].usage is not None
     assert ended.steps[0].usage.input_tokens == 90, "what both sessions used counts"
 
@@ -97,7 +97,7 @@ async def test_the_step_goes_on_in_a_successor_and_the_lineage_shows_it(
 async def test_each_limit_cuts_a_step_off(
     tmp_path: Path, repository: Path, settings: dict[str, Any], first: list[Any], reason: HandoffReason | None
 ) -> None:
-    write_catalog(repository, {"developer": agent(*first, given=[say_handoff("Mended it.")])})
+    write_catalog(repository, {"developer": agent(*first, given=[say_handoff("Fixed it.")])})
     async with build_test_segue(tmp_path, ScriptedBackend(), **settings) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)
         tried = (await segue.views.step(ended.id, 1)).attempts[0]
@@ -106,13 +106,13 @@ async def test_each_limit_cuts_a_step_off(
 
 
 async def test_with_automatic_handoffs_off_nobody_is_cut_off(tmp_path: Path, repository: Path) -> None:
-    developer = agent(FULL, {"delay": 1.5}, say_handoff("Mended it."))
+    developer = agent(FULL, {"delay": 1.5}, say_handoff("Fixed it."))
     ended, backend = await run(tmp_path, repository, developer, auto_handoff=False)
     assert (ended.steps[0].attempt_count, backend.aborted) == (1, [])
 
 
 async def test_an_answer_that_comes_with_the_full_context_is_taken(tmp_path: Path, repository: Path) -> None:
-    developer = agent({"delay": 0.4}, FULL, {"delay": 0.3}, say_handoff("Mended it."))
+    developer = agent({"delay": 0.4}, FULL, {"delay": 0.3}, say_handoff("Fixed it."))
     ended, backend = await run(tmp_path, repository, developer)
     assert (ended.status, ended.steps[0].attempt_count, backend.aborted) == (PipelineStatus.DONE, 1, [])
 
@@ -132,7 +132,7 @@ async def test_the_handoff_itself_never_reaches_a_limit(tmp_path: Path, reposito
 @pytest.mark.thorough
 async def test_a_bad_handoff_is_fixed_before_the_successor_begins(tmp_path: Path, repository: Path) -> None:
     lie = HANDOFF + "\n## Files changed\n- `gone.js` (created)\n"
-    developer = agent(*WORK, asked=[{"say": lie}], mend=[{"say": HANDOFF}], given=DONE)
+    developer = agent(*WORK, asked=[{"say": lie}], fix=[{"say": HANDOFF}], given=DONE)
     ended, backend = await run(tmp_path, repository, developer)
     assert ended.status is PipelineStatus.DONE
     assert "gone.js" in backend.received["developer"][2]
@@ -189,7 +189,7 @@ async def test_there_is_a_cap_on_the_handoffs_of_a_step(tmp_path: Path, reposito
 async def test_who_holds_no_conversation_is_left_alone(tmp_path: Path, repository: Path) -> None:
     developer = {
         "backend": "scripted",
-        "options": {"actions": [FULL, {"delay": 1.6}, say_handoff("Mended it.")]},
+        "options": {"actions": [FULL, {"delay": 1.6}, say_handoff("Fixed it.")]},
     }
     ended, backend = await run(tmp_path, repository, developer)
     assert (ended.status, ended.steps[0].attempt_count, backend.aborted) == (PipelineStatus.DONE, 1, [])

@@ -125,7 +125,7 @@ async def test_what_was_said_before_a_crash_counts_though_the_session_is_gone(
     tmp_path: Path, repository: Path
 ) -> None:
     lie = HANDOFF + "\n## Files changed\n- `gone.js` (created)\n"
-    write_catalog(repository, {"developer": agent(*WORK, asked=[{"say": lie}], mend=[LONG], given=DONE)})
+    write_catalog(repository, {"developer": agent(*WORK, asked=[{"say": lie}], fix=[LONG], given=DONE)})
     before = ScriptedBackend()
     async with build_test_segue(tmp_path, before) as segue:
         await begun(segue, before, 3)
@@ -182,7 +182,7 @@ async def test_a_question_that_waited_for_days_still_has_its_time(tmp_path: Path
 
 
 async def test_a_session_that_did_nothing_is_not_asked(tmp_path: Path, repository: Path) -> None:
-    write_catalog(repository, {"developer": agent(LONG, given=[say_handoff("Mended it.")])})
+    write_catalog(repository, {"developer": agent(LONG, given=[say_handoff("Fixed it.")])})
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend, handoff_minutes=0.01) as segue:
         ended = await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)

@@ -27,17 +27,17 @@ async def test_a_pipeline_ends_done_and_the_engine_keeps_to_its_own_schema(
     tmp_path: Path, project: Path, postgres_url: str
 ) -> None:
     backend = ScriptedBackend(
-        {"developer": [say_handoff("Mended it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
+        {"developer": [say_handoff("Fixed it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
     )
     async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
         submitted = await segue.pipelines.submit(
-            PipelineRequest(template="quick_fix", prompt="Mend the button.")
+            PipelineRequest(template="quick_fix", prompt="Fix the button.")
         )
         async with asyncio.timeout(120):
             ended = await follow_to_end(segue, submitted.id)
     assert ended.status is PipelineStatus.DONE
     assert [step.status for step in ended.steps] == [StepStatus.DONE, StepStatus.DONE]
-    assert "Mended it." in backend.received["senior_reviewer"][0]
+    assert "Fixed it." in backend.received["senior_reviewer"][0]
     assert list((tmp_path / "data").glob("*.db")) == []
     with psycopg.connect(postgres_url) as connection:
         tables = connection.execute("SELECT schemaname, tablename FROM pg_tables").fetchall()
@@ -55,7 +55,7 @@ async def test_a_pipeline_survives_that_every_connection_is_cut(
     )
     async with build_test_segue(tmp_path, backend, database_url=postgres_url) as segue:
         submitted = await segue.pipelines.submit(
-            PipelineRequest(template="quick_fix", prompt="Mend the button.")
+            PipelineRequest(template="quick_fix", prompt="Fix the button.")
         )
         async with asyncio.timeout(120):
             while "developer" not in backend.received:  # noqa: ASYNC110  # it has no event to wait for
@@ -89,7 +89,7 @@ def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, end
         )
         stack.callback(served.close)
         served.start()
-        submitted = served.submit(template="quick_fix", prompt="Mend it.", working_dir=str(project))
+        submitted = served.submit(template="quick_fix", prompt="Fix it.", working_dir=str(project))
         wait_until((tmp_path / "begun").exists)
         server.stop()
         if ends_meanwhile:

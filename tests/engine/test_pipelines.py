@@ -11,11 +11,11 @@ from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_
 
 async def test_each_step_runs_in_order_and_the_pipeline_ends_done(tmp_path: Path, project: Path) -> None:
     backend = ScriptedBackend(
-        {"developer": [say_handoff("Mended it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
+        {"developer": [say_handoff("Fixed it.")], "senior_reviewer": [say_handoff("Looked at it.")]}
     )
     async with build_test_segue(tmp_path, backend) as segue:
         submitted = await segue.pipelines.submit(
-            PipelineRequest(template="quick_fix", prompt="Mend the button.")
+            PipelineRequest(template="quick_fix", prompt="Fix the button.")
         )
         assert submitted.status is PipelineStatus.RUNNING
         ended = await follow_to_end(segue, submitted.id)

@@ -13,8 +13,8 @@ from segue.domain.pipeline import PipelineStatus
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.engine.test_steps import until
 
-QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Mend the button.")
-GOOD = say_handoff("Mended it.", next="Review it.")
+QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Fix the button.")
+GOOD = say_handoff("Fixed it.", next="Review it.")
 NOBODY = WorkerPolicy(hosting=False, room=1)
 """A worker that takes up nothing by itself."""
 
@@ -60,7 +60,7 @@ async def test_if_no_step_was_done_the_first_gets_the_prompt_again(tmp_path: Pat
     after = ScriptedBackend({"developer": [GOOD], "senior_reviewer": [GOOD]})
     async with build_test_segue(tmp_path, after) as segue:
         assert (await follow_to_end(segue, pipeline)).status is PipelineStatus.DONE
-    assert "Mend the button." in after.received["developer"][0]
+    assert "Fix the button." in after.received["developer"][0]
 
 
 async def test_if_all_steps_are_done_the_pipeline_is_done_and_no_agent_runs(

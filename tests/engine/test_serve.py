@@ -26,7 +26,7 @@ agents:
   developer:
     backend: scripted
     options:
-      actions: [{delay: 0.2}, {say: "## What Was Done\\n- Mended it"}]
+      actions: [{delay: 0.2}, {say: "## What Was Done\\n- Fixed it"}]
   senior_reviewer:
     backend: scripted
     options:
@@ -109,7 +109,7 @@ def test_the_lines_of_the_readme_work_as_they_are_printed(served: ServedSegue) -
     assert (kinds[0], kinds[-1]) == ("pipeline_created", "pipeline_done")
     shown = json.loads(type_in(look).communicate(timeout=120)[0])
     assert shown["status"] == "done"
-    assert shown["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Mended it"]
+    assert shown["steps"][0]["latest_handoff"]["metadata"]["what_was_done"] == ["Fixed it"]
 
 
 def test_one_abort_stops_one_pipeline_with_every_process_of_its_agent(served: ServedSegue) -> None:
@@ -182,7 +182,7 @@ def test_events_come_live_and_can_be_resumed_without_a_gap(served: ServedSegue) 
         httpx.Client(base_url=served.client.base_url, headers=served.client.headers, timeout=120) as listener,
         listener.stream("GET", "/events") as response,
     ):
-        pipeline = served.submit(template="quick_fix", prompt="Mend it.")["id"]
+        pipeline = served.submit(template="quick_fix", prompt="Fix it.")["id"]
         path = f"/pipelines/{pipeline}/events"
         whole = read_events(served.client, path, "pipeline_done", {})
         live = list(islice(events_in(response), len(whole)))
@@ -199,7 +199,7 @@ def test_events_come_live_and_can_be_resumed_without_a_gap(served: ServedSegue) 
 
 
 def test_a_polite_end_leaves_pipelines_for_the_next_start(served: ServedSegue) -> None:
-    pipeline = served.submit(template="quick_fix", prompt="Mend it.")["id"]
+    pipeline = served.submit(template="quick_fix", prompt="Fix it.")["id"]
     log = served.stop()
     assert "Traceback" not in log
     served.start()

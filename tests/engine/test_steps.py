@@ -20,8 +20,8 @@ from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_
 from tests.holding import hold_until
 from tests.trusting import write_project
 
-QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Mend the button.")
-GOOD = say_handoff("Mended it.", decisions="- Small change", questions="- Ship it?", next="Review it.")
+QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Fix the button.")
+GOOD = say_handoff("Fixed it.", decisions="- Small change", questions="- Ship it?", next="Review it.")
 
 
 async def until(holds: Callable[[], object], seconds: float = 120) -> None:
@@ -73,7 +73,7 @@ async def test_standing_orders_come_before_the_briefing(tmp_path: Path, project:
     backend = ScriptedBackend({"developer": [GOOD], "senior_reviewer": [GOOD]})
     await run(tmp_path, backend)
     assert backend.received["developer"][0].startswith("Be brief.\n\n")
-    assert "Mend the button." in backend.received["developer"][0]
+    assert "Fix the button." in backend.received["developer"][0]
 
 
 async def test_a_step_over_its_time_is_aborted_and_fails(tmp_path: Path, project: Path) -> None:
@@ -134,11 +134,11 @@ async def test_the_next_agent_is_given_the_task_and_the_handoff(tmp_path: Path, 
     backend = ScriptedBackend({"developer": [{"say": "Chatter.\n"}, GOOD], "senior_reviewer": [GOOD]})
     await run(tmp_path, backend)
     given = backend.received["senior_reviewer"][0]
-    assert "Mend the button." in given
+    assert "Fix the button." in given
     assert "## Handoff from previous step (developer)" in given
-    assert "Mended it." in given
+    assert "Fixed it." in given
     assert "Review it." in given
-    assert given.index("Mended it.") < given.index("### Other Notes\n\nChatter.\n")
+    assert given.index("Fixed it.") < given.index("### Other Notes\n\nChatter.\n")
 
 
 async def test_a_reply_without_structure_is_handed_on_as_it_is(tmp_path: Path, project: Path) -> None:
@@ -179,7 +179,7 @@ async def test_the_record_is_stored_as_json_without_its_empty_fields(tmp_path: P
     assert ended.steps[0].latest_handoff is not None
     metadata = ended.steps[0].latest_handoff.metadata
     assert metadata is not None
-    assert metadata["what_was_done"] == ["Mended it."]
+    assert metadata["what_was_done"] == ["Fixed it."]
     assert "blockers" not in metadata
     json.dumps(metadata)
 

@@ -118,7 +118,7 @@ async def test_an_agents_own_commit_is_followed_by_one_with_the_trailers(
 
 
 async def test_a_true_handoff_passes_with_a_green_ledger(tmp_path: Path, repository: Path) -> None:
-    ended, backend, _ = await run(tmp_path, repository, [WRITE, say(TRUE)], [[{"fail": "asked to mend"}]])
+    ended, backend, _ = await run(tmp_path, repository, [WRITE, say(TRUE)], [[{"fail": "asked to fix"}]])
     handoff = ended.steps[0].latest_handoff
     assert handoff is not None
     assert handoff.ledger is not None
@@ -228,7 +228,7 @@ async def test_a_folder_can_be_made_a_repository_first(tmp_path: Path, project: 
 
 async def test_two_runs_in_one_folder_itself_are_refused(tmp_path: Path, project: Path) -> None:
     backend = ScriptedBackend({"developer": [{"delay": 600}]})
-    wanted = PipelineRequest(template="quick_fix", prompt="Mend.", working_dir=str(project))
+    wanted = PipelineRequest(template="quick_fix", prompt="Fix.", working_dir=str(project))
     async with build_test_segue(tmp_path, backend) as segue:
         first = await segue.pipelines.submit(wanted)
         with pytest.raises(IllegalMove, match=f"pipeline {first.id} works in"):

@@ -25,7 +25,7 @@ from segue.domain.errors import ApprovalNotFound, IllegalMove
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.holding import hold_until
 
-ONE_STEP = PipelineRequest(custom_steps=(TemplateStep(agent="developer"),), prompt="Mend it.")
+ONE_STEP = PipelineRequest(custom_steps=(TemplateStep(agent="developer"),), prompt="Fix it.")
 WORK: list[dict[str, Any]] = [
     {"say": "I look around."},
     {"write": {"path": "a.txt", "text": "a"}},

@@ -166,7 +166,7 @@ def test_aliases_are_refused_in_a_note() -> None:
     assert any("alias" in note for note in found.notes)
 
 
-def test_mending_is_told_in_a_note() -> None:
+def test_fixing_is_told_in_a_note() -> None:
     found = extract_handoff('{"what_was_done": ["a",], "outcome": "completed",}')
     assert found.handoff is not None
     assert found.handoff.what_was_done == ("a",)

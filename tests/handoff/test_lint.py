@@ -1,4 +1,4 @@
-"""The rules find what is wrong, say where, and mend what can be fixed; the docs hold the examples."""
+"""The rules find what is wrong, say where, and fix what can be fixed; the docs hold the examples."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_a_rule_that_does_not_exist_is_named() -> None:
         select_rules(["H999"])
 
 
-def test_mending_puts_values_paths_lines_and_tags_right() -> None:
+def test_fixing_puts_values_paths_lines_and_tags_right() -> None:
     handoff = record(
         outcome="Done",
         files_modified=[
@@ -259,7 +259,7 @@ def test_mending_puts_values_paths_lines_and_tags_right() -> None:
     assert ("H002", "outcome", "Done", "completed") in [(f.code, f.field, f.before, f.after) for f in fixes]
 
 
-def test_mending_leaves_alone_what_it_would_have_to_guess() -> None:
+def test_fixing_leaves_alone_what_it_would_have_to_guess() -> None:
     handoff = record(outcome="mostly", files_modified=[{"path": "/abs", "lines": "9-4"}])
     assert fix_handoff(handoff) == (handoff, ())
 
@@ -280,7 +280,7 @@ def test_a_repetition_goes_only_if_it_adds_nothing() -> None:
 
 
 @given(handoffs())
-def test_mending_twice_changes_nothing_more(handoff: Handoff) -> None:
+def test_fixing_twice_changes_nothing_more(handoff: Handoff) -> None:
     fixed, _ = fix_handoff(handoff)
     assert fix_handoff(fixed) == (fixed, ())
 

@@ -25,8 +25,8 @@ from segue.application.segue import Segue
 from segue.domain.handoff import Handoff
 from segue.testing import follow_to_end
 
-QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Mend the button.")
-GOOD = {"outcome": "completed", "what_was_done": ["Mended the button"], "next_agent_context": "Review it."}
+QUICK_FIX = PipelineRequest(template="quick_fix", prompt="Fix the button.")
+GOOD = {"outcome": "completed", "what_was_done": ["Fixed the button"], "next_agent_context": "Review it."}
 
 
 class WaitingAgents(AgentBackend):

@@ -163,7 +163,7 @@ async def test_a_client_over_http_and_one_through_the_relay_hand_off(
     await finish_all(segue, agents, pipeline.id)
     handoff = await handoff_of_step(segue, pipeline.id)
     assert handoff is not None
-    assert handoff.what_was_done == ("Mended the button",)
+    assert handoff.what_was_done == ("Fixed the button",)
     assert [blocker.blocker for blocker in handoff.blockers] == ["The server is slow"]
 
 

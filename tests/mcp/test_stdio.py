@@ -53,7 +53,7 @@ async def test_a_bad_handoff_comes_back_is_fixed_and_accepted(segue: Segue, agen
         assert well
         assert "You are developer, step 1 of 2" in said
         assert "Your handoff has been submitted" in said
-        assert "Mend the button." in said
+        assert "Fix the button." in said
         # A refused one does not replace what was accepted; a good one does.
         assert not (await call(client, "submit_handoff", outcome="great"))[0]
     await finish_all(segue, agents, pipeline.id, first="## What Was Done\n- Something else\n")

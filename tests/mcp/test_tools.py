@@ -25,10 +25,10 @@ BAD = {"outcome": "partial", "what_was_done": ["Half of it"]}
 @pytest.mark.parametrize(
     ("submissions", "reply", "expected"),
     [
-        ([GOOD], "## What Was Done\n- In the reply\n", ("Mended the button",)),
-        ([GOOD], "", ("Mended the button",)),
+        ([GOOD], "## What Was Done\n- In the reply\n", ("Fixed the button",)),
+        ([GOOD], "", ("Fixed the button",)),
         ([GOOD, {**GOOD, "what_was_done": ["Anew"]}], "Done.", ("Anew",)),
-        ([GOOD, BAD], "Done.", ("Mended the button",)),
+        ([GOOD, BAD], "Done.", ("Fixed the button",)),
         ([BAD], "I stop here.", ("Half of it",)),
         ([BAD], "", ("Half of it",)),
         ([BAD, {**BAD, "what_was_done": ["Three quarters"]}], "I stop here.", ("Three quarters",)),

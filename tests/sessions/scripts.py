@@ -14,7 +14,7 @@ from segue.domain.briefing.handover_prompt import QUESTION
 from tests.trusting import write_project
 
 ASKED = QUESTION[:20]
-MEND = "Your handoff was checked."
+FIX = "Your handoff was checked."
 GIVEN = "<handoff-context>"
 
 HANDOFF = """I was nearly there.
@@ -31,19 +31,19 @@ Let the button work again.
 - [x] Found the cause of the dead button
 
 ## Key Decisions
-- Mend the handler: the page itself is right
+- Fix the handler: the page itself is right
 
 ## Critical Context
 - The handler is bound twice
 
 ## Next Steps
-- Mend the handler
+- Fix the handler
 """
 
 
 def agent(*first: Mapping[str, Any], **when: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """An agent that says a thing, hands off when asked, and goes on from a handoff."""
-    known = {"asked": ASKED, "mend": MEND, "given": GIVEN}
+    known = {"asked": ASKED, "fix": FIX, "given": GIVEN}
     script = {"asked": [{"say": HANDOFF}], "given": [{"say": "I go on from there."}]} | when
     return {
         "backend": "scripted",
@@ -68,7 +68,7 @@ def write_catalog(folder: Path, agents: Mapping[str, Any]) -> None:
 async def talked(segue: Segue, who: str = "helper") -> int:
     """A session in which something was said."""
     session = await segue.sessions.start(who, title="The button")
-    await segue.sessions.say(session.id, "Mend the button.")
+    await segue.sessions.say(session.id, "Fix the button.")
     return session.id
 
 

@@ -25,9 +25,9 @@ from segue.testing import ScriptedBackend, build_test_segue
 from tests.holding import hold_until
 from tests.sessions.scripts import (
     ASKED,
+    FIX,
     GIVEN,
     HANDOFF,
-    MEND,
     agent,
     documents,
     failed,
@@ -57,9 +57,9 @@ async def test_the_work_goes_on_in_a_new_session(segue: Segue, backend: Scripted
     assert (first.kind, first.reply) == (MessageKind.INJECTION, "I go on from there.")
     assert first.text == backend.received["helper"][-1] == old.handoffs[0].injection_prompt
     assert first.text.startswith(f"{GIVEN}\n")
-    assert "Mend the handler: the page itself is right" in first.text
+    assert "Fix the handler: the page itself is right" in first.text
     assert "Continue its work" in first.text.partition("</handoff-context>")[2]
-    assert "Mend the button." not in first.text, "the old transcript stays where it is"
+    assert "Fix the button." not in first.text, "the old transcript stays where it is"
 
 
 async def test_the_question_names_six_sections_and_the_focus_word_for_word(
@@ -196,46 +196,46 @@ async def test_an_empty_reply_is_a_failure_and_no_cancel(
 
 
 async def test_a_reply_without_a_handoff_is_fixed_once(tmp_path: Path, repository: Path) -> None:
-    agents = {"helper": agent(asked=[{"say": "No."}], mend=[{"say": HANDOFF}])}
+    agents = {"helper": agent(asked=[{"say": "No."}], fix=[{"say": HANDOFF}])}
     outcome, backend, old = await run(tmp_path, repository, agents)
     assert "Let the button work again." in handed(outcome).text
-    assert sum(MEND in text for text in backend.received["helper"]) == 1
+    assert sum(FIX in text for text in backend.received["helper"]) == 1
     assert [m.kind for m in old.said] == ["user", "handoff_request", "repair"]
 
 
 async def test_one_that_stays_without_a_handoff_fails(tmp_path: Path, repository: Path) -> None:
-    agents = {"helper": agent(asked=[{"say": "No."}], mend=[{"say": "Still no."}])}
+    agents = {"helper": agent(asked=[{"say": "No."}], fix=[{"say": "Still no."}])}
     outcome, backend, _ = await run(tmp_path, repository, agents)
     assert "no handoff could be found" in failed(outcome)
-    assert sum(MEND in text for text in backend.received["helper"]) == 1
+    assert sum(FIX in text for text in backend.received["helper"]) == 1
     assert documents(tmp_path) == []
 
 
 async def test_a_bad_handoff_is_fixed_by_its_own_session(tmp_path: Path, repository: Path) -> None:
     bad = HANDOFF.replace("## Goal", "## Outcome\nfailed\n\n## Goal")
-    agents = {"helper": agent(asked=[{"say": bad}], mend=[{"say": HANDOFF}])}
+    agents = {"helper": agent(asked=[{"say": bad}], fix=[{"say": HANDOFF}])}
     outcome, backend, _ = await run(tmp_path, repository, agents)
     assert handed(outcome).problems == ()
-    (asked,) = [text for text in backend.received["helper"] if MEND in text]
+    (asked,) = [text for text in backend.received["helper"] if FIX in text]
     assert "What is wrong with its form" in asked
 
 
-async def test_a_mend_without_words_leaves_the_first_handoff(tmp_path: Path, repository: Path) -> None:
+async def test_a_fix_without_words_leaves_the_first_handoff(tmp_path: Path, repository: Path) -> None:
     bad = HANDOFF.replace("## Goal", "## Outcome\nfailed\n\n## Goal")
-    agents = {"helper": agent(asked=[{"say": bad}], mend=[{"fail": "the model is overloaded"}])}
+    agents = {"helper": agent(asked=[{"say": bad}], fix=[{"fail": "the model is overloaded"}])}
     outcome, _, _ = await run(tmp_path, repository, agents)
     assert handed(outcome).problems != ()
 
 
 async def test_what_is_not_so_is_found_and_the_successor_is_told(tmp_path: Path, repository: Path) -> None:
     lie = HANDOFF + "\n## Files Created\n- `button.py`: the handler\n"
-    agents = {"helper": agent(asked=[{"say": lie}], mend=[{"say": lie}])}
+    agents = {"helper": agent(asked=[{"say": lie}], fix=[{"say": lie}])}
     outcome, backend, old = await run(tmp_path, repository, agents)
     (line,) = handed(outcome).refuted
     assert "button.py" in line
     assert "button.py" in backend.received["helper"][-1].partition("What is otherwise:")[2]
     assert old.handoffs[0].ledger["corrections"]
-    assert sum(MEND in text for text in backend.received["helper"]) == 1
+    assert sum(FIX in text for text in backend.received["helper"]) == 1
 
 
 async def test_what_the_session_did_is_confirmed(tmp_path: Path, repository: Path) -> None:
@@ -272,7 +272,7 @@ async def test_an_unknown_successor_is_refused_before_anything_is_asked(
 
 async def test_a_person_may_edit_the_handoff_before_it_is_used(tmp_path: Path, repository: Path) -> None:
     async def edit(draft: Draft) -> str:
-        return draft.text.replace("Mend the handler", "Ask first")
+        return draft.text.replace("Fix the handler", "Ask first")
 
     outcome, backend, old = await run(tmp_path, repository, {"helper": agent()}, edit=edit)
     assert "Ask first" in handed(outcome).text

@@ -60,7 +60,7 @@ async def run(
     backend = ScriptedBackend()
     async with build_test_segue(tmp_path, backend, **{"auto_handoff": True, **settings}) as segue:
         session = await segue.sessions.start("helper")
-        answer = await segue.sessions.say(session.id, "Mend the button.")
+        answer = await segue.sessions.say(session.id, "Fix the button.")
         family = await segue.sessions.lineage(session.id)
     return answer, [each.id for each in (*family.parents, family.session, *family.children)], backend
 
@@ -138,7 +138,7 @@ async def test_a_chain_that_changes_files_goes_on(tmp_path: Path, repository: Pa
             return None if done.read_text().count("\n") == 6 else await real(session_id)
 
         segue.sessions._reached = until_done  # type: ignore[method-assign]
-        answer = await segue.sessions.say(session.id, "Mend the button.")
+        answer = await segue.sessions.say(session.id, "Fix the button.")
     assert [handed(each).reply for each in answer.handoffs] == ["1", "2", "3", "4", "5", "6"]
 
 

@@ -57,9 +57,9 @@ async def asked(segue: Segue) -> Approval:
 
 
 async def test_the_messages_of_a_step_s_session_are_shown(tmp_path: Path, repository: Path) -> None:
-    backend = ScriptedBackend({"developer": [say_handoff("Mended it.")]})
+    backend = ScriptedBackend({"developer": [say_handoff("Fixed it.")]})
     async with build_test_segue(tmp_path, backend) as segue:
-        request = PipelineRequest(prompt="Mend it.", custom_steps=(TemplateStep(agent="developer"),))
+        request = PipelineRequest(prompt="Fix it.", custom_steps=(TemplateStep(agent="developer"),))
         pipeline = await follow_to_end(segue, (await segue.pipelines.submit(request)).id)
         (attempt,) = (await segue.views.step(pipeline.id, 1)).attempts
         shown = await segue.sessions.show(attempt.session)
@@ -136,7 +136,7 @@ async def test_the_claims_of_a_chat_are_checked_against_what_its_agent_ran(
     tmp_path: Path, repository: Path
 ) -> None:
     async with chat(
-        tmp_path, repository, FAILING, {"say": "Done."}, asked=[{"say": FALSE}], mend=[{"say": FALSE}]
+        tmp_path, repository, FAILING, {"say": "Done."}, asked=[{"say": FALSE}], fix=[{"say": FALSE}]
     ) as segue:
         done = handed(await segue.sessions.hand_off(await talked(segue), reason="shift_end"))
         (handoff,) = (await segue.sessions.show(done.session_id)).handoffs
@@ -152,7 +152,7 @@ async def test_a_draft_tells_what_is_false_while_it_can_be_edited(tmp_path: Path
         drafts.append(draft)
 
     async with chat(
-        tmp_path, repository, FAILING, {"say": "Done."}, asked=[{"say": FALSE}], mend=[{"say": FALSE}]
+        tmp_path, repository, FAILING, {"say": "Done."}, asked=[{"say": FALSE}], fix=[{"say": FALSE}]
     ) as segue:
         outcome = await segue.sessions.hand_off(await talked(segue), reason="shift_end", edit=look)
     assert isinstance(outcome, HandoffCancelled)
@@ -165,7 +165,7 @@ async def test_a_false_claim_that_is_edited_away_is_not_passed_on(tmp_path: Path
         return draft.text.replace("it passed (exit code 0)", "it failed (exit code 1)")
 
     async with chat(
-        tmp_path, repository, FAILING, {"say": "Done."}, asked=[{"say": FALSE}], mend=[{"say": FALSE}]
+        tmp_path, repository, FAILING, {"say": "Done."}, asked=[{"say": FALSE}], fix=[{"say": FALSE}]
     ) as segue:
         outcome = await segue.sessions.hand_off(await talked(segue), reason="shift_end", edit=correct)
     assert handed(outcome).refuted == ()
@@ -178,7 +178,7 @@ async def test_the_agent_of_a_chat_has_tools_and_hands_off_with_them(
     backend = Conversing()
     async with build_test_segue(tmp_path, backend) as segue:
         session = await segue.sessions.start("helper", title="The button")
-        saying = asyncio.create_task(segue.sessions.say(session.id, "Mend the button."))
+        saying = asyncio.create_task(segue.sessions.say(session.id, "Fix the button."))
         request = await backend.at_work(1)
         token = token_of(request)
         task = await segue.tools.get_task(token)
@@ -187,9 +187,9 @@ async def test_the_agent_of_a_chat_has_tools_and_hands_off_with_them(
         await saying
         handing = asyncio.create_task(segue.sessions.hand_off(session.id, reason="shift_end"))
         request = await backend.at_work(2)
-        record = {"what_was_done": ["Found the cause"], "suggested_next_steps": ["Mend it"]}
+        record = {"what_was_done": ["Found the cause"], "suggested_next_steps": ["Fix it"]}
         submitted = await segue.tools.submit_handoff(
-            token, {"outcome": "partial", "goal": "Mend it", **record}
+            token, {"outcome": "partial", "goal": "Fix it", **record}
         )
         assert submitted.handoff is not None
         backend.reply(request, "I have handed off.")
@@ -201,7 +201,7 @@ async def test_the_agent_of_a_chat_has_tools_and_hands_off_with_them(
         with pytest.raises(ToolsClosed, match="this session has ended"):
             await segue.tools.get_task(token)
     assert f'session {session.id}, "The button"' in task
-    assert "Mend the button." in task
+    assert "Fix the button." in task
     assert "Found the cause" in done.text
     assert "The key is missing" in done.text
     assert "Found the cause" in recalled

@@ -68,7 +68,7 @@ async def test_a_successor_that_is_stopped_has_the_handoff(
 async def test_the_stages_of_a_handoff_are_told_in_order(
     tmp_path: Path, repository: Path, backend: ScriptedBackend
 ) -> None:
-    write_catalog(repository, {"helper": agent(asked=[{"say": "No."}], mend=[{"say": HANDOFF}])})
+    write_catalog(repository, {"helper": agent(asked=[{"say": "No."}], fix=[{"say": HANDOFF}])})
     moves: list[StageChange] = []
     async with build_test_segue(tmp_path, backend, auto_handoff=True, handoff_turns=1) as segue:
         session = await segue.sessions.start("helper")

@@ -110,7 +110,7 @@ async def test_standing_orders_come_before_the_first_message_alone(
     async with build_test_segue(tmp_path, backend) as segue:
         session_id = await talked(segue)
         await segue.sessions.say(session_id, "And?")
-    assert backend.received["helper"] == ["Be brief.\n\nMend the button.", "And?"]
+    assert backend.received["helper"] == ["Be brief.\n\nFix the button.", "And?"]
 
 
 async def test_the_profile_is_frozen_when_the_session_begins(segue: Segue, repository: Path) -> None:

@@ -36,7 +36,7 @@ Let add add.
 - The next scenario is called [[finish]]
 
 ## Next Steps
-- Mend the sign in `calc.py`
+- Fix the sign in `calc.py`
 """
 
 
@@ -53,7 +53,7 @@ async def test_a_session_hands_itself_over_and_its_successor_finishes(tmp_path: 
             read("calc.py"),
             edit("calc.py", "a - b", "a + b"),
             shell("git diff --stat"),
-            turn(say("Mended."), usage=usage(input=9_000, output=10)),
+            turn(say("Fixed."), usage=usage(input=9_000, output=10)),
         ],
     }
     with ScriptedModel(plan) as model:
@@ -72,7 +72,7 @@ async def test_a_session_hands_itself_over_and_its_successor_finishes(tmp_path: 
                 await segue.sessions.end(each.id)
     (outcome,) = answer.handoffs
     assert answer.reply == "The sign is wrong."
-    assert (handed(outcome).reason, handed(outcome).reply) == (HandoffReason.CONTEXT_LIMIT, "Mended.")
+    assert (handed(outcome).reason, handed(outcome).reply) == (HandoffReason.CONTEXT_LIMIT, "Fixed.")
     assert handed(outcome).refuted == ()
     assert old.usage is not None
     assert (old.usage.context_share or 0) >= 0.75

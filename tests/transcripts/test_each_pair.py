@@ -42,7 +42,7 @@ PLAN = script(
     },
     default="work",
 )
-ASKED = "Write a page and mend add. The page must hold one line."
+ASKED = "Write a page and fix add. The page must hold one line."
 PAIRS = [
     pytest.param(source, target, id=f"{source}-{target}")
     for at, target in enumerate(TOOLS)

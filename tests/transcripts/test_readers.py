@@ -87,7 +87,7 @@ def test_every_tool_gives_the_same_handoff(tool: str, own_home: Path) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_session_that_was_cut_off_says_in_the_middle_of_what(tool: str, own_home: Path) -> None:
-    story = [Step("user", "Mend it."), Step("say", "I run the tests."), Step("shell", "make test", code=None)]
+    story = [Step("user", "Fix it."), Step("say", "I run the tests."), Step("shell", "make test", code=None)]
     handoff = summarise(read(samples.WRITERS[tool](own_home, CWD, story)))
     assert "`make test`" in handoff.suggested_next_steps[0].step
     assert "has no result" in str(handoff.next_agent_context)

@@ -20,8 +20,8 @@ the working directory. Look at what is there before you begin, and continue from
 _HANDED_OVER = """
 ## This step is under way
 
-You continue it: session {session} worked on it until its limit, and handed over to you. Do not begin anew.
-In your own handoff tell of the whole step: what was done before you counts, too.
+You continue this step: session {session} worked on it until its limit, and handed over to you. Do not begin
+anew. In your own handoff tell of the whole step: what was done before you counts, too.
 
 """
 
