@@ -44,8 +44,9 @@ def handoff(*done: str, outcome: str = "completed") -> str:
 
 LIE = handoff("Changed add in calc.py", *LIES)
 TRUTH = handoff("Changed add in calc.py", f"Ran `{CHECK}`, exit code 0", "All 2 tests pass")
-WORK = [read("calc.py"), edit("calc.py", "a - b", "b - a"), shell(CHECK)]
-REPAIR = [read("calc.py"), edit("calc.py", "b - a", "a + b"), shell(CHECK)]
+# Each edit changes the size of the file: within one second, Python tells old bytecode by that alone.
+WORK = [read("calc.py"), edit("calc.py", "a - b", "b - a - 0"), shell(CHECK)]
+REPAIR = [read("calc.py"), edit("calc.py", "b - a - 0", "sum((a, b))"), shell(CHECK)]
 PLAN = script(
     {
         "stubborn": [*WORK, say(LIE)],
