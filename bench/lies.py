@@ -1,11 +1,15 @@
 """How many false statements about real changes the ledger finds, and what it says of true ones.
 
     python bench/lies.py [--half NAME] [--most 40] [--seed N] [--show N] [--debug] [--json]
+    python bench/lies.py --half awkward_round5 --clones FOLDER [--count]
 
 Every step is the shape of a real commit of a public repository, rebuilt in git with made-up bodies; its
 evidence is collected as in a run. What is true of it is decided when it is made, never by the code under
 test. A generator says it in many ways, and says false siblings of every kind. Ends with 1 unless the floors
 are met.
+
+The statements of `awkward_round5` are about real commits as they are: FOLDER has the clones, each named
+OWNER+NAME. `--count` prints how many statements of each kind a set written by hand has, and judges none.
 """
 
 from __future__ import annotations
@@ -16,14 +20,14 @@ import random
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
-from open_world import awkward_blind, awkward_fourth, awkward_held_out, awkward_third
+from open_world import awkward_blind, awkward_fourth, awkward_held_out, awkward_round5, awkward_third
 from open_world.case import Case
 from open_world.cases import cases_of, checked_cases_of
 from open_world.facts import load_commits
-from open_world.judging import Judged, build_repository, judge, step_of
+from open_world.judging import Judged, build_repository, judge, names_word, step_of
 from open_world.statements import BLIND, HALVES, Speaker, Statement
 from open_world.tables import figures_of, print_tables, unmet_floors
 from open_world.worlds import World, checked_worlds, make_world
@@ -32,6 +36,7 @@ AWKWARD = {
     each.HALF: each.REPOSITORIES for each in (awkward_held_out, awkward_blind, awkward_third, awkward_fourth)
 }
 """Half -> its repositories. What is blind is not among "both": nobody looks at it while the judge changes."""
+BY_HAND = (*AWKWARD, awkward_round5.HALF)
 
 
 def statements_of(worlds: list[World], half: str, seed: int, most: int) -> list[tuple[World, Statement]]:
@@ -56,26 +61,33 @@ def statements_of(worlds: list[World], half: str, seed: int, most: int) -> list[
     return said
 
 
-def run(half: str, seed: int, most: int, worlds_of: int | None = None) -> list[Judged]:
+def awkward_of(half: str, clones: Path | None) -> list[tuple[World, list[Statement]]]:
+    """The worlds of a set written by hand, each with what is said of it; real commits come from clones."""
+    if half in AWKWARD:
+        return awkward_held_out.awkward_worlds(AWKWARD[half], half)
+    if clones is None:
+        sys.exit(f"{half} is about real commits: name the folder with the clones, --clones FOLDER")
+    return awkward_held_out.awkward_worlds(awkward_round5.repositories(clones), half)
+
+
+def run(
+    half: str, seed: int, most: int, worlds_of: int | None = None, clones: Path | None = None
+) -> list[Judged]:
     """Makes the worlds, says what there is to say, and has it judged."""
     commits = load_commits()
     if worlds_of is not None:
         commits = random.Random(seed).sample(commits, k=min(worlds_of, len(commits)))
     worlds = [make_world(commit, seed) for commit in commits]
-    worlds += checked_worlds() if half not in AWKWARD else []
+    worlds += checked_worlds() if half not in BY_HAND else []
     generated = len(worlds)
     with tempfile.TemporaryDirectory(prefix="segue-lies-") as name:
         folder = Path(name).resolve()
         by_hand = awkward_held_out.HALF if half == "both" else half
-        awkward = (
-            awkward_held_out.awkward_worlds(AWKWARD[by_hand], by_hand)
-            if by_hand in AWKWARD and worlds_of is None
-            else []
-        )
+        awkward = awkward_of(by_hand, clones) if by_hand in BY_HAND and worlds_of is None else []
         worlds += [world for world, _ in awkward]
         build_repository(folder, worlds)
         by_world: dict[int, list[Statement]] = defaultdict(list)
-        for each in HALVES if half == "both" else (half,) if half not in AWKWARD else ():
+        for each in HALVES if half == "both" else (half,) if half not in BY_HAND else ():
             for world, statement in statements_of(worlds[:generated], each, seed, most):
                 by_world[id(world)].append(statement)
         for world, statements in awkward:
@@ -92,7 +104,7 @@ def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument(
-        "--half", choices=[*HALVES, BLIND, *AWKWARD, "both"], default="both", help="which phrasings"
+        "--half", choices=[*HALVES, BLIND, *BY_HAND, "both"], default="both", help="which phrasings"
     )
     parser.add_argument("--seed", type=int, default=1, help="which statements are made")
     parser.add_argument(
@@ -103,9 +115,16 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0, help="so many failures of each kind")
     parser.add_argument("--debug", action="store_true", help="every statement with what was said of it")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--clones", type=Path, help="folder with clones of public repositories")
+    parser.add_argument("--count", action="store_true", help="count the statements of a set, judge none")
     options = parser.parse_args()
+    if options.count:
+        if options.half not in BY_HAND:
+            parser.error(f"--count is for the sets written by hand: {', '.join(BY_HAND)}")
+        print_counts(awkward_of(options.half, options.clones))
+        return
     began = time.monotonic()
-    judged = run(options.half, options.seed, options.most, options.worlds)
+    judged = run(options.half, options.seed, options.most, options.worlds, options.clones)
     if options.kind:
         judged = [each for each in judged if each.statement.case.kind == options.kind]
     figures = figures_of(judged)
@@ -126,6 +145,21 @@ def main() -> None:
         for line in unmet:
             print(f"floor not met: {line}")
     sys.exit(1 if unmet else 0)
+
+
+def print_counts(awkward: list[tuple[World, list[Statement]]]) -> None:
+    """How many true and false statements of each kind there are; a false word has to be in its statement."""
+    counts: Counter[tuple[str, bool | None]] = Counter()
+    for world, statements in awkward:
+        assert world.before != world.after
+        for each in statements:
+            for word in each.false_words:
+                assert names_word(each.text, word), f"{word!r} is not in {each.text!r}"
+            counts[each.case.kind, each.case.truth] += 1
+    for kind in sorted({kind for kind, _ in counts}):
+        print(f"{kind:<18}{counts[kind, True]:>6} true{counts[kind, False]:>6} false")
+    total = {truth: sum(n for (_, each), n in counts.items() if each is truth) for truth in (True, False)}
+    print(f"{'all':<18}{total[True]:>6} true{total[False]:>6} false, of {len(awkward)} worlds")
 
 
 def line_of(judged: Judged) -> str:

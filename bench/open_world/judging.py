@@ -56,11 +56,14 @@ class Judged:
     def is_caught(self) -> bool:
         """Whether the rest that it names has the false part."""
         rest = " ".join(self.rest)
-        if any(
-            re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", rest) for word in self.statement.false_words
-        ):
+        if any(names_word(rest, word) for word in self.statement.false_words):
             return True
         return self.statement.may_be_act and _ACTS.search(rest) is not None
+
+
+def names_word(text: str, word: str) -> bool:
+    """Whether a text has this word, or these words, on its own."""
+    return re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
 
 
 def build_repository(folder: Path, worlds: Sequence[World]) -> None:
@@ -261,8 +264,11 @@ def judge(step: Step, statement: Statement, number: int) -> Judged:
 def verdict_on(
     document: str, spans: Sequence[tuple[int, int]], evidence: Evidence, sources: Sources
 ) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Verdict, rest and reasons for each of these parts of a handoff."""
+    """Verdict, rest and reasons for each of these parts of a handoff: a sure one must show its evidence."""
     ledger = verify_claims(extract_handoff(document), evidence, source=document, sources=sources)
+    sure = (each for each in ledger.entries if each.verdict in (Verdict.CONFIRMED, Verdict.REFUTED))
+    if bare := [each for each in sure if not each.evidence]:
+        raise ValueError(f"{bare[0].verdict} without a pointer to its evidence: {bare[0].statement.text!r}")
     out = []
     for start, end in spans:
         mine = [each for each in ledger.entries if _is_of(each, document, start, end)]

@@ -121,3 +121,72 @@ SCRIPTS = step({"a.js": "x\n"}, {"a.js": "y\n"}, commands=(ran("npm run build", 
 )
 def test_a_script_may_run_a_program_unseen_but_not_another_script(statement: str, verdict: str) -> None:
     assert [str(entry.verdict) for entry in SCRIPTS.entries(statement)] == [verdict]
+
+
+SERVER = step(
+    {
+        "cmd/server.py": (
+            'CONFIG = "server.yaml"\nLIMIT = 5\n\n\ndef start():\n    return open(CONFIG)\n\n\n'
+            "def stop():\n    return 1\n"
+        ),
+        "cmd/store.py": "def stop():\n    return 1\n\n\ndef close():\n    return stop()\n",
+        "tests/test_store.py": "CASES = [1]\n\n\ndef test_all():\n    assert CASES\n",
+        "old_unix.py": "A = 1\nB = 2\n",
+        "docs/notes.md": "notes\n",
+        "tests/test_docs.py": "def test_docs():\n    assert 1\n",
+    },
+    {
+        "cmd/server.py": (
+            'CONFIG = "server.yaml"\nLIMIT = 5\n\n\ndef start():\n    return open(CONFIG, "rb")\n'
+        ),
+        "cmd/store.py": "def stop():\n    return 1\n\n\ndef close():\n    return stop() + 1\n",
+        "tests/test_store.py": "CASES = [\n    1,\n    2,\n    3,\n]\n\n\ndef test_all():\n    assert CASES",
+        "docs/notes.md": "notes\n",
+        "tests/test_docs.py": "def test_docs():\n    assert 1\n",
+    },
+    are_commits_whole=True,
+)
+TRUE_OF_SERVER = """
+Write the limit to server.yaml at the start.
+Fix the reading of server.yaml in a fresh folder.
+server.yaml: settings of the whole project
+`start`: add handling of binary files so that `open` can be removed
+start: create a new dev version after the creation of a release
+`close` and `stop` wrote to the same socket before.
+cmd/store.py: allow a restart without a pause
+Wire the existing `stop` into `close` (was defined but never called)
+Removed the duplicate `stop` and its callers.
+Remove the unused `stop` import.
+Skip not found files in `start` with a warning.
+Use `close` for everything, fixing a start that is not working.
+With the lock (commit 543e1943) only one start is possible.
+Leave the semantics alone and check them with the docs tests.
+Dropping the cache crashed the container, causing 18 tests to fail.
+Document this and provide two methods to turn it off.
+Two more regression tests in tests/test_store.py
+Delete old_unix.py (2 lines) and `stop` (3 lines).
+9 lines removed across 4 files.
+Support .md/.txt files in `start`.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("statement", TRUE_OF_SERVER)
+def test_what_engineers_write_of_a_program_refutes_nothing_by_a_guess(statement: str) -> None:
+    assert "refuted" not in {str(entry.verdict) for entry in SERVER.entries(f"- {statement}")}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Created server.yaml.",
+        "Removed `start` from cmd/server.py.",
+        "Removed `close`.",
+        "Committed as 543e1943.",
+        "Delete old_unix.py (40 lines).",
+        "Added 2 tests to tests/test_docs.py.",
+        "cmd/server.py: removed `start`",
+        "Did not change any tests.",
+    ],
+)
+def test_the_same_words_still_refute_where_only_one_reading_is_left(statement: str) -> None:
+    assert "refuted" in {str(entry.verdict) for entry in SERVER.entries(f"- {statement}")}

@@ -107,9 +107,13 @@ def unknown(reason: str) -> Atom:
     return Atom(status=AtomStatus.UNKNOWN, reason=reason)
 
 
-def in_diff(path: str, hunk: int | None = None) -> Pointer:
-    """The changed lines of a file."""
+def in_diff(path: str | None = None, hunk: int | None = None) -> Pointer:
+    """The changed lines of a file, or of all."""
     return Pointer(kind=PointerKind.DIFF, path=path, hunk=hunk)
+
+
+IN_LOG = Pointer(kind=PointerKind.LOG)
+"""The whole log of the agent, where it is complete and lacks something."""
 
 
 def in_tree(path: str | None = None) -> Pointer:

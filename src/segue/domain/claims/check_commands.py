@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds, unknown
-from segue.domain.claims.check_counts import counted_in
+from collections.abc import Collection
+
+from segue.domain.claims.atoms import IN_LOG, Atom, Case, by_words, contradicts, holds, unknown
+from segue.domain.claims.counted import counted_in
+from segue.domain.claims.decide import needs_cover
 from segue.domain.claims.lexicon import BAD, FINE, NEGATIONS, TOOLS
 from segue.domain.claims.relations import Clause
 from segue.domain.claims.runs import (
@@ -145,7 +148,9 @@ def _not_run(case: Case, command: str, code: int | None, *, certain: bool) -> At
         told = f"{shown(last.command)} ended with {last.exit_code}, {whose(last)}"
         return contradicts(told, pointer_to(last))
     if evidence.is_log_whole and certain and not may_have_run(evidence, command):
-        return contradicts(f"{name} was not run: the log of the agent is complete and does not show it")
+        return contradicts(
+            f"{name} was not run: the log of the agent is complete and does not show it", IN_LOG
+        )
     return unknown(f"no log shows {name}")
 
 
@@ -251,7 +256,7 @@ def ran(case: Case) -> list[Atom]:
     for clause in case.reading.clauses:
         if clause.relation is not Relation.RAN or clause.foreign or _is_noun(case, clause):
             continue
-        if clause.negated:
+        if clause.negated or _runs_none(case, clause):
             found += _not_ran(case, clause)
             continue
         commands = [i.at for i in clause.items if case.kind(i.at) is WordKind.COMMAND]
@@ -271,6 +276,21 @@ def ran(case: Case) -> list[Atom]:
     return found
 
 
+def _runs_none(case: Case, clause: Clause) -> bool:
+    """True for "ran no tests", and nothing more of them."""
+    behind = case.low(max(clause.verb, default=len(case.tokens)) + 1)
+    return behind in ("no", "none") and clause.words != ()
+
+
+def _is_part(case: Case, told: Collection[int]) -> bool:
+    """True for "ran no slow tests" and "did not run the tests of a module": others may have run."""
+    between = (n for n in range(min(told), max(told)) if n not in told and case.low(n) not in PLAIN)
+    return case.low(max(told) + 1) in _NARROWS or any(needs_cover(case.tokens[n]) for n in between)
+
+
+_NARROWS = word_set("for of with on against under that which other besides except than beyond")
+
+
 def _not_ran(case: Case, clause: Clause) -> list[Atom]:
     """`the tests were not run`, `` `make check` was never run``."""
     evidence = case.world.evidence
@@ -281,6 +301,8 @@ def _not_ran(case: Case, clause: Clause) -> list[Atom]:
         commands or tests
     ):
         return []
+    if not commands and _is_part(case, (*clause.verb, *words, *tests)):
+        return []
     line = case.text(commands[0]) if commands else "pytest"
     logged = same_runs(evidence, line)[1] if commands else _test_runs(evidence)
     if logged:
@@ -289,7 +311,7 @@ def _not_ran(case: Case, clause: Clause) -> list[Atom]:
     if not evidence.is_log_whole or may_have_run(evidence, line):
         return []
     told = "the log of the agent is complete and does not show it"
-    return [holds(told, (*words, *tests, *commands, *clause.verb))]
+    return [holds(told, (*words, *tests, *commands, *clause.verb), IN_LOG)]
 
 
 def _test_runs(evidence: Evidence) -> list[CommandRun]:
@@ -303,5 +325,5 @@ def _ran_tests(case: Case, covers: list[int]) -> Atom:
         told = f"the log of the agent shows {shown(runs[-1].command)}"
         return holds(told, (*covers, *whole), pointer_to(runs[-1]))
     if evidence.is_log_whole and not evidence.tests and not may_have_run(evidence, "pytest"):
-        return contradicts("no test was run: the log of the agent is complete and shows none")
+        return contradicts("no test was run: the log of the agent is complete and shows none", IN_LOG)
     return unknown("no log shows a run of the tests")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from segue.domain.claims.atoms import Atom, Case, contradicts, holds, unknown
+from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_tree, unknown
 from segue.domain.claims.tokens import WordKind, where
 from segue.domain.text.words import word_set
 
@@ -25,13 +25,19 @@ def check_commits(case: Case) -> list[Atom]:
             v for c in case.reading.clauses for v in c.verb if c.lemma in ("commit", "create", "make", "land")
         ]
         if any(commit.startswith(name) for commit in evidence.commits):
-            found.append(holds(f"{name} is a commit of this step", (at, *words, *verbs)))
+            found.append(holds(f"{name} is a commit of this step", (at, *words, *verbs), in_tree()))
         elif any(commit.startswith(name) for commit in evidence.known_commits):
             told = f"{name} is a commit, but not one of this step"
-            is_deed = bool(verbs) and evidence.are_commits_whole
-            found.append(contradicts(told) if is_deed else unknown(told))
-        elif evidence.are_commits_whole:
-            found.append(contradicts(f"there is no commit {name}"))
+            is_deed = bool(verbs) and not _is_aside(case, at) and evidence.are_commits_whole
+            found.append(contradicts(told, in_tree()) if is_deed else unknown(told))
+        elif evidence.are_commits_whole and not _is_aside(case, at):
+            found.append(contradicts(f"there is no commit {name}", in_tree()))
         else:
             found.append(unknown("not all commits are known"))
     return found
+
+
+def _is_aside(case: Case, at: int) -> bool:
+    """True within parentheses that say more: "the race (commit abc1234)" tells of an older commit."""
+    signs = "".join(case.text(n) for n in range(at) if case.kind(n) is WordKind.SIGN)
+    return signs.count("(") > signs.count(")") and case.low(at - 1).isalpha()

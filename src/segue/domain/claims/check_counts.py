@@ -3,138 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from segue.domain.claims.atoms import Atom, AtomStatus, Case, by_words, contradicts, holds, unknown
+from segue.domain.claims.atoms import Atom, AtomStatus, Case, by_words, contradicts, holds, in_diff, unknown
 from segue.domain.claims.check_definitions import DefinitionPlace
-from segue.domain.claims.lexicon import ABOUT, COUNT_NOUNS, GRAMMAR, NEW, PREPOSITIONS
+from segue.domain.claims.counted import COUNT_TITLES, UNIT_WORDS, Counted, counted_in
+from segue.domain.claims.decide import needs_cover
+from segue.domain.claims.lexicon import GRAMMAR, NEW, PREPOSITIONS
 from segue.domain.claims.linking import World, is_code_path, is_test_path
 from segue.domain.claims.relations import Clause, ClauseItem, Role
-from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
+from segue.domain.claims.tokens import WordKind
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.definitions import read_python
-from segue.domain.evidence.model import Change, ChangeKind, DefinitionFate, DefinitionKind
+from segue.domain.evidence.model import Change, ChangeKind, DefinitionChange, DefinitionFate, DefinitionKind
 from segue.domain.text.words import word_set
 
 _RUN_NOUNS = frozenset({"passed", "failed", "skipped", "collected", "errors", "warnings"})
 _Readings = tuple[int, set[int], list[int], str]
 """The honest count, the generous ones, the tokens of the place, and what was counted."""
 _ADDS = (Relation.CREATED, Relation.ADDED, Relation.HAS, Relation.EXTRACTED)
-_OTHER_NUMBERS = word_set("not from than instead")
-"""Before a number: it is not the one that is claimed."""
-_NOT_COUNTED = word_set("every each any not no this that the which last another a")
-"""Before `one`: it counts nothing."""
-_DEEDS = word_set("added removed deleted changed modified")
-_UNIT_WORDS = frozenset(
-    {"unit", "integration", "regression", "new", "test", "helper", "public", "source", "production", "python"}
-)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Counted:
-    """A number with what it counts."""
-
-    at: int
-    noun: int
-    what: str
-    value: int
-    is_rough: bool = False
-    is_total: bool = False
-    """True for the 14 of "of 14 tests 12 passed"."""
-    between: tuple[int, ...] = ()
-    exact: tuple[int, ...] = ()
-    """The `exactly` before it: no generous way to count proves that."""
-    start: int | None = None
-    """The 3 of "from 3 to 5 tests"."""
-
-
-def counted_in(tokens: list[StatementToken], first: int = 0, last: int | None = None) -> list[Counted]:
-    """Every number of a statement that has a noun."""
-    stop = len(tokens) - 1 if last is None else last
-    found: list[Counted] = []
-    for at in range(first, stop + 1):
-        token = tokens[at]
-        if token.value is None or token.kind is WordKind.RANGE or token.text.endswith("%"):
-            continue
-        before = tokens[at - 1].low if at > first else ""
-        after = [each.low for each in tokens[at + 1 : min(at + 3, stop + 1)]]
-        is_turn = before == "to" and at - first > 2 and tokens[at - 3].low == "from"
-        is_other = before in _OTHER_NUMBERS or (token.low in ("one", "single") and before in _NOT_COUNTED)
-        if is_other or after[:1] in (["fewer"], ["less"]) or after[1:] == ["than"]:
-            continue
-        noun = _noun_of(tokens, at, stop)
-        if noun is None and found and after and after[0] in _DEEDS:
-            noun = found[-1].noun
-        if noun is not None:
-            counted = Counted(
-                at=at,
-                noun=noun,
-                what=COUNT_NOUNS.get(tokens[noun].low, "lines"),
-                value=abs(token.value),
-                is_rough=token.text.startswith("~") or (at > 0 and tokens[at - 1].low in ABOUT),
-                is_total=_is_total(tokens, at),
-                between=tuple(n for n in range(at + 1, noun) if tokens[n].low in _UNIT_WORDS),
-                exact=(at - 1,) if before in ("exactly", "precisely") else (),
-                start=tokens[at - 2].value if is_turn else None,
-            )
-            found.append(counted)
-    return found
-
-
-def _is_total(tokens: list[StatementToken], at: int) -> bool:
-    """True for the 14 of "of the 14 tests 12 passed"."""
-    before = at - 2 if at > 1 and tokens[at - 1].low == "the" else at - 1
-    return before >= 0 and tokens[before].low == "of"
-
-
-def _noun_of(tokens: list[StatementToken], at: int, stop: int) -> int | None:
-    for n in range(at + 1, min(at + 5, stop + 1)):
-        token = tokens[n]
-        if token.kind in ENTITIES and token.kind is not WordKind.NAME:
-            break
-        if token.low in COUNT_NOUNS and token.kind is WordKind.WORD:
-            after = tokens[n + 1] if n + 1 <= stop else None
-            is_first = token.low in ("test", "function", "file", "class", "total")
-            return n + 1 if is_first and after is not None and after.low in COUNT_NOUNS else n
-        if (token.low in PREPOSITIONS and token.low != "of") or token.kind in (
-            WordKind.SIGN,
-            WordKind.NUMBER,
-        ):
-            break
-    has_unit = at < stop and tokens[at + 1].kind is WordKind.WORD and tokens[at + 1].low not in PREPOSITIONS
-    if has_unit:
-        return None
-    if tokens[at].text[:1] in "+\u2212" or (
-        tokens[at].text[:1] == "-" and tokens[at].kind is WordKind.NUMBER
-    ):
-        return at
-    noun = _label_of(tokens, at)
-    if noun is None and at >= 2 and tokens[at - 1].text in _POINTS:
-        near = (n for n in (at - 2, at - 3) if n >= 0 and _is_count_noun(tokens[n]))
-        return next(near, None)
-    return noun
-
-
-_POINTS = (":", "=", "\u2192", "->")
-
-
-def _is_count_noun(token: StatementToken) -> bool:
-    return token.kind is WordKind.WORD and token.low in COUNT_NOUNS
-
-
-_LABELS = word_set("number count total amount insertions deletions")
-_TITLES = _LABELS | word_set("summary diffstat scope result size extent")
-
-
-def _label_of(tokens: list[StatementToken], at: int) -> int | None:
-    """The `files` of "Number of changed files: 2" and of "the number of tests in a.py went up by 2"."""
-    if not any(token.low in _LABELS for token in tokens[:at]):
-        return None
-    if tokens[at - 1].low not in (*_POINTS, "is", "by", "to", "at"):
-        return None
-    nouns = [n for n in range(at) if _is_count_noun(tokens[n])]
-    return next((n for n in nouns if tokens[n].low not in _LABELS), nouns[0] if nouns else None)
 
 
 def check_counts(case: Case, clause: Clause) -> list[Atom]:
@@ -148,14 +36,75 @@ def check_counts(case: Case, clause: Clause) -> list[Atom]:
         if each.start is not None:
             found += _turned(case, clause, each, each.start)
             continue
-        readings = _readings(case, _as_addition(case, clause, each), each)
+        told = _of_file(case, _as_addition(case, clause, each), each)
+        readings = _readings(case, told, each)
         if readings is not None:
             atom = _judge(clause, each, readings)
-            is_soft = clause.relation is Relation.CHANGED and not clause.strong and each.what != "files"
-            if atom.status is AtomStatus.CONTRADICTS and is_soft:
+            apart = _without_places_of_others(case, told, each)
+            if atom.status is AtomStatus.CONTRADICTS and apart is not told:
+                other = _readings(case, apart, each)
+                whole = _judge(clause, each, other) if other is not None else unknown(atom.reason)
+                is_so = whole.status is AtomStatus.HOLDS
+                atom = by_words(whole.reason, (), *whole.evidence) if is_so else whole
+            if atom.status is AtomStatus.CONTRADICTS and not _is_sure(case, clause, each, readings[0]):
                 atom = unknown(atom.reason)
-            found.append(replace(atom, covers=atom.covers | set(case.at(_TITLES))) if atom.covers else atom)
+            found.append(
+                replace(atom, covers=atom.covers | set(case.at(COUNT_TITLES))) if atom.covers else atom
+            )
     return found
+
+
+def _without_places_of_others(case: Case, clause: Clause, each: Counted) -> Clause:
+    """The clause without the `docs/` of "five files were edited, two of them in docs/"."""
+    numbers = [
+        n for n in range(max(each.at, each.noun) + 1, clause.last + 1) if case.tokens[n].value is not None
+    ]
+    items = tuple(
+        item for item in clause.items if not (item.role is Role.PLACE and numbers and item.at > numbers[0])
+    )
+    return clause if len(items) == len(clause.items) else replace(clause, items=items)
+
+
+_ASIDE = (Role.PLACE, Role.TOPIC)
+
+
+def _is_sure(case: Case, clause: Clause, each: Counted, count: int) -> bool:
+    """True if a number can only be that of all that its clause tells of."""
+    role = next((item.role for item in clause.items if item.at == each.at), Role.OBJECT)
+    if role is Role.SUB or (role in _ASIDE and case.low(each.at - 1) in PREPOSITIONS):
+        return False  # "removed 12 lines across 3 files", "causing 3 tests to fail"
+    between = case.tokens[max(clause.verb, default=each.at) + 1 : each.at]
+    if any(t.low in _RELATIVES or (t.low.endswith(("ing", "ed")) and needs_cover(t)) for t in between):
+        return False  # "the cache crashed, causing 3 tests to fail", "removed from a.py, which keeps 3 tests"
+    tail = range(each.noun + 1, clause.last)
+    end = next((n for n in tail if case.kind(n) is WordKind.SIGN), clause.last)  # "9 files, more than ..."
+    behind = [case.low(n) for n in range(each.noun + 1, end)]
+    is_compared = "than" in behind and not _COMPARES.isdisjoint(behind)
+    if is_compared or (each.what == "methods" and behind[:1] in (["to"], ["of"], ["for"])):
+        return False  # "no file changed in more lines than a.py", "two methods to turn it off"
+    if each.what == "tests" and count == 0 and _may_be_cases(case, clause, each.value):
+        return False
+    is_part = not clause.strong or clause.lemma == "refactor"
+    if clause.relation is Relation.CHANGED and is_part and clause.lemma not in _SPANS:
+        return each.what == "files" and each.value > count
+    narrower = each.noun + 1 < len(case.tokens) and case.low(each.noun + 1) == "for"
+    return each.value > count or not narrower
+
+
+_COMPARES = frozenset({"more", "fewer", "less", "larger", "smaller", "bigger"})
+_RELATIVES = frozenset({"which", "that", "where", "whose", "who"})
+_SPANS = frozenset({"affect", "span", "involve", "touch"})
+
+
+def _may_be_cases(case: Case, clause: Clause, count: int) -> bool:
+    """True if a file of tests grew by enough lines: they may be cases in a table, or found by no parser."""
+    place = DefinitionPlace(case, clause.items)
+    grown = (
+        (change.additions or 0) - (change.deletions or 0)
+        for path, change in case.world.evidence.changes.items()
+        if path in place.paths or (is_test_path(path) and not place.paths)
+    )
+    return any(lines >= count for lines in grown)
 
 
 def _turned(case: Case, clause: Clause, each: Counted, start: int) -> list[Atom]:
@@ -168,7 +117,8 @@ def _turned(case: Case, clause: Clause, each: Counted, start: int) -> list[Atom]
     if came is None or went is None or each.what in ("files", "commits"):
         return []
     told = f"{came[0]} {came[3]}, {went[0]} removed"
-    return [by_words(told, came[2]) if each.value - start == came[0] - went[0] else contradicts(told)]
+    fits = each.value - start == came[0] - went[0]
+    return [by_words(told, came[2], in_diff()) if fits else contradicts(told, in_diff())]
 
 
 def _counts_nothing(case: Case, clause: Clause, each: Counted, paths: int) -> bool:
@@ -209,11 +159,21 @@ def _judge(clause: Clause, each: Counted, readings: _Readings) -> Atom:
             .replace("classe ", "class ")
         )
     if each.value == narrow:
-        return holds(told, covers)
+        return holds(told, covers, in_diff())
     is_near = each.is_rough and any(abs(each.value - n) <= max(2, n * 0.15) for n in (narrow, *wide))
     if is_near or each.value in wide:
-        return by_words(told, (each.noun, *clause.verb, *places))
-    return contradicts(f"{told}, not {each.value}")
+        return by_words(told, (each.noun, *clause.verb, *places), in_diff())
+    return contradicts(f"{told}, not {each.value}", in_diff())
+
+
+def _of_file(case: Case, clause: Clause, each: Counted) -> Clause:
+    """The clause with the file of "a.py (40 lines)" alone, which is what the number is about."""
+    before = range(each.at - 1, max(each.at - 3, -1), -1)
+    at = next((n for n in before if case.kind(n) is not WordKind.SIGN), None)
+    is_aside = any("(" in case.text(n) for n in before if case.kind(n) is WordKind.SIGN)
+    if at is None or not is_aside or case.kind(at) is not WordKind.PATH:
+        return clause
+    return replace(clause, items=(ClauseItem(at, Role.PLACE),))
 
 
 def _readings(case: Case, clause: Clause, each: Counted) -> _Readings | None:  # noqa: PLR0911 (one way out for each finding)
@@ -309,7 +269,7 @@ def _files(
         changes = {p: c for p, c in changes.items() if p.endswith(".py")}
     elif {"source", "production"} & near:
         changes = {p: c for p, c in changes.items() if is_code_path(p) and not is_test_path(p)}
-    if any(case.low(n) not in _UNIT_WORDS | GRAMMAR for n in range(each.at + 1, each.noun)):
+    if any(case.low(n) not in UNIT_WORDS | GRAMMAR for n in range(each.at + 1, each.noun)):
         return None
     kinds = Counter(c.kind for c in changes.values())
     if kind := _CAME.get(clause.relation):
@@ -379,10 +339,20 @@ def _definitions(case: Case, clause: Clause, each: Counted, place: DefinitionPla
     if each.what == "tests":
         more = _cases(world)
         wide = set(range(count, more + 1)) if place.paths else {more} - {0}
+        wide |= set(range(max(1, count - _retitled(all_of, world)), count))
     if each.what == "classes":
         wide = {count + kinds[DefinitionKind.TYPE]}
     name = case.low(each.noun)
     return count, wide, place.at, f"{name if name.endswith('s') else name + 's'} were {min(fates)}"
+
+
+def _retitled(came: Sequence[DefinitionChange], world: World) -> int:
+    """How many of the tests that came may be old ones with another title, as others went from their files."""
+    if not came or came[0].fate is not DefinitionFate.ADDED:
+        return 0
+    tests = [d for d in world.evidence.definitions if d.kind is DefinitionKind.TEST]
+    files = {d.path for d in came}
+    return sum(d.fate is DefinitionFate.REMOVED and d.path in files for d in tests)
 
 
 def _is_parsed(world: World, paths: Iterable[str]) -> bool:

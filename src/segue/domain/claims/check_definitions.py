@@ -147,7 +147,7 @@ def _added(case: Case, clause: Clause, item: ClauseItem, place: DefinitionPlace)
         if sure:
             return holds(shown_fate(sure[0]), covers, in_diff(sure[0].path))
         return by_words(f"an added line of {here[0].path} has `{name}`", place.at, in_diff(here[0].path))
-    if new and place and not any(d.by_words for d in new):
+    if new and place and not any(d.by_words for d in new) and _is_sure_holder(case, new, place):
         told = f"`{name}` was added in {new[0].path}, not in {place.shown()}"
         return contradicts(told, in_diff(new[0].path))
     old = [d for d in known if d.fate is _F.CHANGED and not d.by_words and (not place or place.holds(d))]
@@ -156,6 +156,19 @@ def _added(case: Case, clause: Clause, item: ClauseItem, place: DefinitionPlace)
     if dependency := dependency_atom(case, item, clause):
         return dependency
     return _added_by_words(case, item, place)
+
+
+def _is_sure_holder(case: Case, new: list[DefinitionChange], place: DefinitionPlace) -> bool:
+    """True where another file is named, or another class than that of a method: a setting may be anywhere."""
+    if place.paths:
+        return True
+    classes = {d.name for d in case.world.evidence.definitions if d.kind is DefinitionKind.CLASS}
+    are_methods = all(d.kind is DefinitionKind.METHOD for d in new)
+    return are_methods and all(
+        name in classes
+        or any("class " in case.world.line(p) for p in case.world.definition_places(name) or ())
+        for name in place.holders
+    )
 
 
 def _test_words(case: Case, clause: Clause) -> list[int]:
@@ -219,7 +232,7 @@ def _removed(case: Case, clause: Clause, item: ClauseItem, place: DefinitionPlac
     if moved := [d for d in known if d.fate in (_F.MOVED, _F.RENAMED)]:
         return by_words(shown_fate(moved[0]), place.at, in_diff(moved[0].path))
     here = [d for d in known if not d.by_words and (not place or place.holds(d))]
-    still = [d for d in here if d.fate in (_F.CHANGED, _F.ADDED)]
+    still = [d for d in here if d.fate in (_F.CHANGED, _F.ADDED)] if not _is_part(case, item.at) else []
     if still and token.kind is WordKind.NAME and not gone:
         return contradicts(f"`{name}` is still in {still[0].path}", in_diff(still[0].path))
     if dependency := dependency_atom(case, item, clause):
@@ -227,13 +240,22 @@ def _removed(case: Case, clause: Clause, item: ClauseItem, place: DefinitionPlac
     return _removed_by_words(case, clause, item, place)
 
 
+def _is_part(case: Case, at: int) -> bool:
+    """True for "the `total` import": what goes is not the definition of that name."""
+    return case.low(at + 1) in APPOSITIONS and case.low(at + 1) not in KIND_NOUNS
+
+
 def _removed_by_words(case: Case, clause: Clause, item: ClauseItem, place: DefinitionPlace) -> Atom:
     world, token = case.world, case.tokens[item.at]
     name = token.text
     files = world.files_with(name, added=False)
     defined = [p for p in world.definition_places(name) or () if not place.paths or p.path in place.paths]
-    went = _removed_definition_line(world, name, {p.path for p in defined})
-    if defined and token.kind is WordKind.NAME and not went:
+    if (
+        defined
+        and token.kind is WordKind.NAME
+        and not world.went(name, place.paths)
+        and not _is_part(case, item.at)
+    ):
         return contradicts(f"`{name}` is still in {defined[0].path}", in_tree(defined[0].path))
     if not files or (place.paths and not files & place.paths):
         if not world.are_lines_whole or world.is_in_lines(name, added=False):
@@ -251,14 +273,6 @@ def _removed_by_words(case: Case, clause: Clause, item: ClauseItem, place: Defin
         if place.paths or not world.places(name):
             return holds(f"`{name}` is gone from {shown}", covers, in_diff(shown))
     return by_words(f"a removed line of {min(looked)} has `{name}`", place.at, in_diff(min(looked)))
-
-
-def _removed_definition_line(world: World, name: str, paths: Iterable[str]) -> bool:
-    core = core_of(name)
-    words = ("def ", "class ", "function ", "func ", "fn ")
-    return any(
-        f"{word}{core}" in line for path in paths for line in world.lines(path, added=False) for word in words
-    )
 
 
 def _changed(case: Case, clause: Clause, item: ClauseItem, place: DefinitionPlace) -> Atom:  # noqa: PLR0911 (one way out for each finding)

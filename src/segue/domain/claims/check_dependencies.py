@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, unknown
+from segue.domain.claims.atoms import Atom, Case, contradicts, holds, in_diff, in_tree, unknown
 from segue.domain.claims.relations import Clause, ClauseItem, Role
 from segue.domain.claims.tokens import WordKind
 from segue.domain.claims.verbs import Relation
@@ -91,10 +91,34 @@ def check_version(
     )
 
 
+def version_as_before(
+    case: Case, key: ClauseItem, target: ClauseItem, source: ClauseItem | None
+) -> Atom | None:
+    """A dependency that is said to have got a version, where no manifest and no lock file shows that."""
+    world, said = case.world, case.text(target.at)
+    listed = world.listed_versions(case.text(key.at))
+    changes = world.evidence.changes
+    is_known = world.are_lines_whole and not any(change.is_binary for change in changes.values())
+    if not listed or not is_known or case.kind(target.at) is not WordKind.VERSION:
+        return None
+    bare = said.strip("\"'` ").lstrip("<>=~^!vV ")
+    if any(has_value(line, bare) for path in changes for line in world.lines(path, added=True)):
+        return None
+    manifest, version = next(iter(listed.items()))
+    told = f"{manifest} lists `{case.text(key.at)}` {version}, as before"
+    # Without an operator it may be the version that is installed, which a range in a manifest leaves open.
+    is_spec = not said.strip("\"'` ")[:1].isalnum() or all(each[:1].isdigit() for each in listed.values())
+    is_same = any(same_version(said, each) for each in listed.values())
+    is_false = is_spec and all(listed.values()) and (source is not None or not is_same)
+    return contradicts(told, in_tree(manifest)) if is_false and case.tokens[key.at].certain else unknown(told)
+
+
 def same_version(said: str, listed: str) -> bool:
     """True if a manifest lists the version that is said, whatever its operator."""
     bare = said.strip("\"'` ").lstrip("<>=~^!vV ")
-    return bool(bare) and has_value(listed, bare)
+    return bool(bare) and (
+        has_value(listed, bare) or any(has_value(listed, bare + zeros) for zeros in (".0", ".0.0"))
+    )
 
 
 def without_separators(number: str) -> str:

@@ -289,11 +289,11 @@ def place_atoms(case: Case, clause: Clause, done: frozenset[int]) -> list[Atom]:
         if token.kind is not WordKind.PATH or item.at in done:
             continue
         is_there = clause.relation is Relation.HAS and not clause.is_new
-        atom = check_path(case.world, token.text, Relation.HAS if is_there else Relation.CHANGED)
+        text = path_within(case, clause, item.at)
+        atom = check_path(case.world, text, Relation.HAS if is_there else Relation.CHANGED)
         if atom.reason.endswith("was deleted") and not says_kept(clause):
             atom = unknown(atom.reason)
-        refutes = clause.lemma not in VAGUE or atom.is_absence
-        if atom.status is AtomStatus.CONTRADICTS and not (refutes and token.certain):
+        if atom.status is AtomStatus.CONTRADICTS and not _is_sure_place(case, clause, item, atom):
             atom = unknown(atom.reason)
         verb = clause.verb if clause.strong and clause.relation in _HAPPENS else ()
         if atom.status is AtomStatus.HOLDS and (names or values or clause.relation not in _HAPPENS):
@@ -301,6 +301,31 @@ def place_atoms(case: Case, clause: Clause, done: frozenset[int]) -> list[Atom]:
         else:
             found.append(cover(atom, (item.at, *verb)))
     return found
+
+
+_PUTS = (*_DEEDS, Relation.RENAMED, Relation.EXTRACTED, Relation.VALUE, Relation.HAS)
+"""What touches the place that something is brought to, or taken from."""
+
+
+def path_within(case: Case, clause: Clause, at: int) -> str:
+    """The file that a bare name means: of several, the only one in a folder that its clause names."""
+    text, world = case.text(at), case.world
+    named = (case.text(i.at) for i in clause.items if i.at != at and case.kind(i.at) is WordKind.PATH)
+    folders = [match.wanted for name in named if (match := world.find_path(name)).wanted.endswith("/")]
+    match = world.find_path(text)
+    within = [path for path in match.paths if path.startswith(tuple(folders))]
+    return within[0] if len(within) == 1 and not match.is_many else text
+
+
+def _is_sure_place(case: Case, clause: Clause, item: ClauseItem, atom: Atom) -> bool:
+    """True if a place can only be a file of the repository, in which what is said must have left a trace."""
+    token = case.tokens[item.at]
+    is_part = item.modifies and item.role is Role.TARGET  # "added a key to the a.json template"
+    if not token.certain or is_part or (atom.is_absence and case.world.is_spoken_of(token.text)):
+        return False
+    if item.role is not Role.PLACE and clause.relation not in _PUTS and case.low(item.at - 1) != "into":
+        return False  # "fixed the path to a.py"
+    return clause.lemma not in VAGUE or atom.is_absence
 
 
 def _names_in(

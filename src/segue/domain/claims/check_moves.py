@@ -17,8 +17,9 @@ from segue.domain.claims.check_definitions import NAMES, DefinitionPlace, is_sur
 from segue.domain.claims.check_files import check_path, check_rename, cover
 from segue.domain.claims.check_names import line_with, renamed_name
 from segue.domain.claims.check_values import check_value
+from segue.domain.claims.lexicon import GRAMMAR
 from segue.domain.claims.linking import World, core_of
-from segue.domain.claims.relations import Clause, ClauseItem, Role
+from segue.domain.claims.relations import APPOSITIONS, Clause, ClauseItem, Role
 from segue.domain.claims.tokens import StatementToken, WordKind
 from segue.domain.claims.verbs import Relation
 from segue.domain.evidence.model import DefinitionFate
@@ -38,6 +39,8 @@ def check_renamed(case: Case, clause: Clause) -> list[Atom]:
         return [_moved_name(case, clause, item, targets) for item in names]
     if not targets:
         return [unknown("where it is now is not said")] if paths else []
+    if _has_object_in_words(case, clause):
+        return []
     found: list[Atom] = []
     for item in paths:
         old, new = case.tokens[item.at], case.tokens[targets[0].at]
@@ -48,6 +51,12 @@ def check_renamed(case: Case, clause: Clause) -> list[Atom]:
             atom = unknown(atom.reason)
         found.append(cover(atom, (item.at, targets[0].at, *clause.verb)))
     return found
+
+
+def _has_object_in_words(case: Case, clause: Clause) -> bool:
+    """True for "moved a few things from a.py to b.py": files only say from where, and to where."""
+    is_said = any(case.low(n) not in GRAMMAR and case.low(n) not in APPOSITIONS for n in clause.words)
+    return is_said and not clause.of(Role.OBJECT)
 
 
 def _moved_name(case: Case, clause: Clause, item: ClauseItem, targets: list[ClauseItem]) -> Atom:
@@ -121,21 +130,6 @@ def check_extracted(case: Case, clause: Clause) -> list[Atom]:
     return found
 
 
-def _replaced_definition(
-    case: Case, clause: Clause, old: ClauseItem, new: ClauseItem, place: DefinitionPlace
-) -> Atom | None:
-    """A definition went, and another came in the same file."""
-    went = [d for d in case.world.definitions(case.text(old.at)) if d.fate is _F.REMOVED and not d.by_words]
-    came = [d for d in case.world.definitions(case.text(new.at)) if d.fate is _F.ADDED and not d.by_words]
-    both = [d for d in came if d.path in {w.path for w in went} and (not place or place.holds(d))]
-    if not both or not clause.strong:
-        return None
-    words = [n for item in (old, new) for n in kind_words(case, item.at, both[0].kind)]
-    words += case.at(("new",), range(old.at, new.at))
-    told = f"{both[0].path} has `{both[0].name}`, and no `{went[0].name}` any more"
-    return holds(told, (old.at, new.at, *clause.verb, *place.at, *words), in_diff(both[0].path))
-
-
 def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: C901, PLR0911 (one way out for each finding)
     """`replaced A with B`, `switched from A to B`."""
     things = {*NAMES, WordKind.PATH, WordKind.VERSION, WordKind.NUMBER}
@@ -143,6 +137,8 @@ def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: C901, PLR
     new = [i for i in clause.of(Role.TARGET) if case.kind(i.at) in things]
     if len(old) > 1 and old[1].role is Role.SOURCE and case.tokens[old[1].at].kind is not WordKind.PATH:
         old = old[1:]  # "switched `total` from A to B" tells where
+    if _has_object_in_words(case, clause):
+        return []
     if not old or not new:
         return check_value(case, clause) if new else []
     first, second = case.tokens[old[0].at], case.tokens[new[0].at]
@@ -157,8 +153,6 @@ def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: C901, PLR
             cover(check_path(world, first.text, Relation.REMOVED), (old[0].at, *clause.verb)),
             cover(check_path(world, second.text, Relation.ADDED), (new[0].at,)),
         ]
-    if replaced := _replaced_definition(case, clause, old[0], new[0], place):
-        return [replaced]
     went, came = world.files_with(first.text, added=False), world.files_with(second.text, added=True)
     covers = (old[0].at, new[0].at, *clause.verb, *place.at)
     for path in sorted(went & came & place.paths if place.paths else went & came):
@@ -169,7 +163,12 @@ def check_replaced(case: Case, clause: Clause) -> list[Atom]:  # noqa: C901, PLR
     if clause.strong and world.are_lines_whole:
         for item, token, added in ((old[0], first, False), (new[0], second, True)):
             is_place = case.low(item.at - 1) == "in"  # where it was replaced, not what
-            if is_sure_name(token) and not is_place and not world.is_in_lines(token.text, added=added):
+            if (
+                is_sure_name(token)
+                and not item.modifies
+                and not is_place
+                and not world.is_in_lines(token.text, added=added)
+            ):
                 side = "added" if added else "removed"
                 return [contradicts(f"no {side} line has `{token.text}`", in_tree())]
     if went and came:

@@ -16,7 +16,7 @@ from segue.domain.claims.check_commands import (
     lows_of,
     ran_words,
 )
-from segue.domain.claims.check_counts import Counted, counted_in
+from segue.domain.claims.counted import Counted, counted_in
 from segue.domain.claims.lexicon import BAD, COUNT_NOUNS, FINE, GRAMMAR, NEGATIONS
 from segue.domain.claims.runs import Tests, all_test_runs, is_whole_run, known_test_runs, may_have_run, shown
 from segue.domain.claims.tokens import ENTITIES, WordKind, where
@@ -76,7 +76,8 @@ def _total(case: Case, each: Counted) -> list[Atom]:
         if each.value in run.totals:
             lead = case.at(("of", "out"), (each.at - 1, each.at - 2))
             return [holds(run.told(), (each.at, each.noun, *lead), *run.pointers)]
-    return [contradicts(f"{runs[-1].collected} tests were found; {runs[-1].told()}")] if runs else []
+    told = (f"{run.collected} tests were found; {run.told()}" for run in runs[-1:])
+    return [contradicts(each, *runs[-1].pointers) for each in told]
 
 
 _DENIED = word_set("no none nothing zero 0 neither without")
@@ -255,10 +256,12 @@ def _count_of_part(
             value = sum(o is TestOutcome(what) for o in inside) if what != "collected" else len(inside)
             if inside:
                 told = f"{value} tests of {text} {what}, {len(inside)} were found"
-                return holds(told, (*covers, *paths)) if value == each.value else contradicts(told)
+                if value == each.value:
+                    return holds(told, (*covers, *paths), *run.pointers)
+                return contradicts(told, *run.pointers)
     every = (run for run in all_test_runs(case.world.evidence) if run.passed is not None)
     if each.value > max(_value(run, what) for run in every):
-        return contradicts(runs[-1].told())
+        return contradicts(runs[-1].told(), *runs[-1].pointers)
     return unknown(f"{runs[-1].told()}; the statement speaks of a part of the tests")
 
 

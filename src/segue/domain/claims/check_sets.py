@@ -16,7 +16,7 @@ from segue.domain.claims.lexicon import (
     STATES,
     UNCHANGED,
 )
-from segue.domain.claims.linking import core_of, is_code_path, is_doc_path, is_test_path
+from segue.domain.claims.linking import is_code_path, is_doc_path, is_test_path
 from segue.domain.claims.relations import Clause, Role
 from segue.domain.claims.tokens import ENTITIES, WordKind, where
 from segue.domain.claims.verbs import NOUNS, VERBS, Relation
@@ -123,7 +123,7 @@ def _nothing(case: Case, lows: list[str]) -> list[Atom]:
     if changed:
         return [contradicts(case.world.describe(changed[0]), in_diff(changed[0]))]
     covers = [n for n, low in enumerate(lows) if low == "nothing" or low in _CHANGE_WORDS]
-    return [holds("no file changed", covers)] if case.world.is_whole else []
+    return [holds("no file changed", covers, in_diff())] if case.world.is_whole else []
 
 
 _ANYTHING = word_set("nothing no none neither anything any other else")
@@ -137,13 +137,22 @@ def _except(case: Case, lows: list[str]) -> list[Atom] | None:
     )
     denies = any(low in NEGATIONS for low in lows) and any(low in _ANYTHING for low in lows)
     denied = denies or (kept and any(low in _EVERYTHING for low in lows))
-    excepted = [at for at, low in enumerate(lows) if low in EXCEPT and not ONLY & set(lows)]
+    excepted = [
+        at
+        for at, low in enumerate(lows)
+        if low in EXCEPT and not ONLY & set(lows) and not _is_compared(lows, at)
+    ]
     paths = [n for n, t in enumerate(case.tokens) if t.kind is WordKind.PATH]
     if not denied or not excepted or not paths:
         return None
     if lows[excepted[0]] == "but" and not any(n > excepted[0] for n in paths):
         return None
     return _only(case, lows, excepted[0], says_all=False)
+
+
+def _is_compared(lows: list[str], at: int) -> bool:
+    """True for the `than` of "no file changed in more lines than a.py", but not for that of "other than"."""
+    return lows[at] == "than" and not {"other", "else", "rather"} & set(lows[max(0, at - 2) : at])
 
 
 def _no_other(case: Case, lows: list[str]) -> list[Atom]:
@@ -164,7 +173,7 @@ def _no_other(case: Case, lows: list[str]) -> list[Atom]:
         else "the only changed file is named"
     )
     kept = [n for n, low in enumerate(lows) if STATES.get(low) == "untouched"]
-    return [holds(told, (*kept, *where(lows, _SET_WORDS | _CHANGE_WORDS)))]
+    return [holds(told, (*kept, *where(lows, _SET_WORDS | _CHANGE_WORDS)), in_diff())]
 
 
 def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]:
@@ -180,7 +189,7 @@ def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]
     names = [n for n, t in enumerate(case.tokens) if t.kind is WordKind.NAME and t.certain]
     covers = where(lows, _SET_WORDS | _CHANGE_WORDS | (_SCOPE - _OPINIONS))
     if names:
-        return _only_names(case, paths, names, covers)
+        return []
     if not paths:
         return _only_group(case, lows, covers)
     allowed = {path for n in paths for path in world.find_path(case.text(n)).paths}
@@ -191,7 +200,7 @@ def _only(case: Case, lows: list[str], at: int, *, says_all: bool) -> list[Atom]
     if idle and (says_all or len(idle) == len(paths)):
         text = case.text(idle[0])
         return [contradicts(f"{text} did not change", in_tree(text))]
-    return [holds("nothing else changed", (*covers, *paths))]
+    return [holds("nothing else changed", (*covers, *paths), in_diff())]
 
 
 def _is_within(case: Case, at: int) -> bool:
@@ -204,21 +213,6 @@ def _is_changed(case: Case, text: str) -> bool:
     return any(p in world.evidence.changes or p in world.renamed for p in world.find_path(text).paths)
 
 
-def _only_names(case: Case, paths: list[int], names: list[int], covers: list[int]) -> list[Atom]:
-    world = case.world
-    allowed = {core_of(case.text(n)) for n in names}
-    where = {p for n in paths for p in world.find_path(case.text(n)).paths}
-    looked = [d for d in world.evidence.definitions if not where or d.path in where]
-    others = [d for d in looked if allowed.isdisjoint({d.name, d.old_name, *d.qualified.split(".")})]
-    beyond = [d for d in others if not d.by_words]
-    if beyond and beyond[0].kind is not DefinitionKind.CONSTANT:
-        return [contradicts(shown_fate(beyond[0]), in_diff(beyond[0].path))]
-    files = [p for p in world.evidence.changes if p not in {d.path for d in looked}]
-    if looked and not (where or set(files)) & world.evidence.unparsed and (where or not files):
-        return [holds("no other definition changed", (*covers, *names, *paths))]
-    return [unknown("the evidence does not tell what else changed")]
-
-
 def _only_group(case: Case, lows: list[str], covers: list[int]) -> list[Atom]:
     named = where(lows, _GROUPS)
     if not named:
@@ -228,7 +222,7 @@ def _only_group(case: Case, lows: list[str], covers: list[int]) -> list[Atom]:
     if beyond:
         return [contradicts(f"{case.world.describe(beyond[0])}, too", in_diff(beyond[0]))]
     nouns = where(lows, _GROUP_NOUNS)
-    return [holds("no other file changed", (*covers, *named, *nouns))]
+    return [holds("no other file changed", (*covers, *named, *nouns), in_diff())]
 
 
 def check_untouched(case: Case, clause: Clause) -> list[Atom]:
@@ -242,6 +236,10 @@ def check_untouched(case: Case, clause: Clause) -> list[Atom]:
     states = case.at(UNCHANGED | NEGATIONS | {"as", "at", "all", "way", "any"}, span)
     found: list[Atom] = []
     items = [i for i in clause.of(Role.OBJECT, Role.TARGET, Role.PLACE) if not i.modifies]
+    but = [n for n in case.at(EXCEPT - {"than"}, span) if case.kind(n) is WordKind.WORD][
+        :1
+    ]  # "nothing in src/ besides a.py was touched"
+    items = [i for i in items if not but or i.at < but[0]]
     named = [i for i in items if case.kind(i.at) in NAMES and case.kind(i.at) is not WordKind.QUOTE]
     for item in items:
         token = case.tokens[item.at]
@@ -299,11 +297,19 @@ def _name_untouched(case: Case, clause: Clause, at: int, covers: tuple[int, ...]
 _DEFINED = word_set("function class method constant helper")
 
 
+def _is_whole_group(case: Case, clause: Clause) -> bool:
+    """False for "left the doctor tests alone": words that are not known may narrow the group."""
+    known = (
+        _SET_WORDS | _GROUPS.keys() | _GROUP_NOUNS | GRAMMAR | UNCHANGED | _CHANGE_WORDS | PREPOSITIONS.keys()
+    )
+    return all(case.low(n) in known or case.low(n) in ("existing", "production") for n in clause.words)
+
+
 def _group_untouched(case: Case, clause: Clause, states: list[int]) -> list[Atom]:
     """`existing tests were not changed`, `no production code was touched`."""
     span = range(clause.first, min(clause.last + 1, len(case.tokens)))
     named = [n for n in span if case.low(n) in _GROUPS and case.kind(n) is WordKind.WORD]
-    if not named or not case.world.is_whole:
+    if not named or not case.world.is_whole or not _is_whole_group(case, clause):
         return []
     fits = _GROUPS[case.tokens[named[0]].low]
     touched = [p for p in sorted(case.world.evidence.changes) if fits(p)]
@@ -318,4 +324,4 @@ def _group_untouched(case: Case, clause: Clause, states: list[int]) -> list[Atom
     if touched:
         return [contradicts(case.world.describe(touched[0]), in_diff(touched[0]))]
     others = [n for n in span if case.low(n) in _GROUP_NOUNS or case.low(n) in GRAMMAR]
-    return [holds("no such file changed", (*named, *states, *existing, *others, *clause.verb))]
+    return [holds("no such file changed", (*named, *states, *existing, *others, *clause.verb), in_diff())]

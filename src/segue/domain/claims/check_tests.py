@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from segue.domain.claims.atoms import Atom, Case, by_words, contradicts, holds, in_diff, unknown
 from segue.domain.claims.check_definitions import NAMES, DefinitionPlace
+from segue.domain.claims.decide import needs_cover
 from segue.domain.claims.linking import World, core_of, is_test_path
 from segue.domain.claims.relations import Clause, ClauseItem, Role
 from segue.domain.claims.tokens import WordKind
@@ -49,6 +50,9 @@ def check_tests(case: Case, clause: Clause) -> list[Atom]:
         return [
             by_words(f"an added line of {found[0].path} looks like a test", place.at, in_diff(found[0].path))
         ]
+    words = [n for n in clause.words if n not in heads and not _is_plain(case, n)]
+    if fate is DefinitionFate.REMOVED and any(needs_cover(case.tokens[n]) for n in words):
+        return [unknown("which test is meant is not known")]
     return [_none(world, clause, fate, place)]
 
 
@@ -131,7 +135,7 @@ def _none(world: World, clause: Clause, fate: DefinitionFate, place: DefinitionP
     if counts and not place.paths and clause.strong and fate is DefinitionFate.ADDED:
         before, after = (sum(column) for column in zip(*counts, strict=True))
         if before == after and not any(run.gone for run in evidence.tests):
-            return contradicts(f"no test was added: {before} before, {after} after")
+            return contradicts(f"no test was added: {before} before, {after} after", in_diff())
     if not world.is_whole or not clause.strong or others or any(p in evidence.unparsed for p in looked):
         return unknown("the evidence does not tell whether a test came")
     if any(

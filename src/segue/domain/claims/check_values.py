@@ -22,6 +22,7 @@ from segue.domain.claims.check_dependencies import (
     has_value,
     is_dependency,
     same_version,
+    version_as_before,
     without_separators,
 )
 from segue.domain.claims.check_names import renamed_name
@@ -42,6 +43,7 @@ def check_value(case: Case, clause: Clause) -> list[Atom]:
         i
         for i in clause.of(Role.OBJECT)
         if case.kind(i.at) in (WordKind.NAME, WordKind.SNIPPET, WordKind.QUOTE)
+        or case.world.listed_versions(case.text(i.at))
     ]
     targets = [i for i in clause.of(Role.TARGET) if case.kind(i.at) in _VALUES] or [
         i for i in clause.of(Role.WITH) if case.kind(i.at) in _VALUES and case.low(i.at - 1) != "by"
@@ -68,6 +70,9 @@ _DOWN = word_set("lower decrease reduce downgrade halve shrink shorten narrow di
 def _directed(case: Case, clause: Clause, said: _Said) -> Atom:
     """Whether a name has its value, and it went the way that the verb says."""
     key, target, source = said
+    if source is not None and case.text(source.at) == case.text(target.at):
+        atom = value_state(case, clause, key, target)
+        return replace(atom, covers=atom.covers | {source.at}) if atom.covers else atom
     atom = _valued(case, clause, key, target, source)
     is_told = source is not None and source.at in atom.covers
     told = (case.text(source.at), case.text(target.at)) if source is not None and is_told else None
@@ -222,6 +227,8 @@ def _valued(
     if is_dependency(case, key.at):
         covers += place.with_(d.manifest for d in dependencies_of(case, key.at))
         return check_version(case, key, target, source, covers)
+    if as_before := version_as_before(case, key, target, source):
+        return as_before
     if known := _known_values(case, key, place):
         return _by_value(case, known, (key, target, source), place, covers)
     return _by_lines(case, (key, target, source), place, covers)

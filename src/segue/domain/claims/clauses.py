@@ -29,7 +29,11 @@ _OF = USES | {"all", "most", "both", "version", "value"}
 _NEAR = 2
 """How far behind a clause its file may be, with a parenthesis between."""
 _PLAIN_SUBJECTS = GRAMMAR | AGENT | WORK_NOUNS | FEW_AUX | LINKS
+_KINDS = GRAMMAR | APPOSITIONS | KIND_NOUNS.keys()
+"""Words that only tell of what kind a thing is."""
 _PLACES = frozenset({"place", "target", "source"})
+_APART = word_set("that so because since while when where")
+"""What comes behind tells why, or of which one; it says nothing of what came before."""
 
 
 def clauses_of(tokens: Sequence[StatementToken]) -> list[Clause]:
@@ -62,6 +66,8 @@ class _Clauses:
         self.tokens = tokens
         self.segment = segment
         self.prefix = prefix
+        self.has_own = False
+        """True once a clause of the segment has its own object: what stands before is its place."""
         self.verbs = words.verbs
         self.low = words.low
         self.token = words.token
@@ -88,6 +94,10 @@ class _Clauses:
             return prev + 1
         if last is None:
             return 0
+        apart = [n for n in range(floor, verb.at) if self.low(n) in _APART]
+        if apart and verb.passive:
+            commas = [n for n in range(apart[-1], verb.at) if "," in self.low(n)]
+            return commas[-1] + 1 if commas else apart[-1]
         for n in range(prev, floor - 1, -1):
             token = self.token(n)
             if self.low(n) in LINKS or (token is not None and token.kind is WordKind.SIGN):
@@ -107,7 +117,7 @@ class _Clauses:
         items: list[ClauseItem] = []
         words: list[int] = []
         foreign = False
-        if verb.passive and self._is_habit(verb, aux, end):
+        if verb.passive and (self._is_habit(verb, aux, end) or self._is_told_apart(begin, aux)):
             foreign = True
         elif verb.passive or sense.lemma in ("remain", "stay") or self._changes_itself(verb, end):
             self._walk(subject, Role.OBJECT, items, words, sense)
@@ -124,9 +134,7 @@ class _Clauses:
         self._walk(rest, after if verb.passive else start, items, words, sense)
         items = self._of_noun(verb, sense, items) if sense.lemma == "noun" else items
         items += self._lead_places(begin)
-        bare = not items and not [at for at in words if self.tokens[at].low not in GRAMMAR]
-        role = Role.OBJECT if bare else Role.PLACE
-        items += self._prefixed(items, role)
+        items += self._prefixed(items, words, sense)
         sense, items = meant(self.words, verb, sense, subject, items)
         if sense.lemma == "make" and any(NOUNS.get(self.tokens[at].low) is Relation.CHANGED for at in words):
             sense = Sense(Relation.CHANGED, True, "change")
@@ -170,14 +178,19 @@ class _Clauses:
         """ "calc.py now defines `total`" says that it is there."""
         is_file = any((t := self.token(n)) is not None and t.kind is WordKind.PATH for n in subject)
         comes = verb.sense.relation in (Relation.ADDED, Relation.CREATED)
+        is_file = is_file and all(self.low(n) not in WORK_NOUNS for n in subject)
         if comes and is_file and verb.form is Form.THIRD and not verb.passive:
             return Sense(Relation.HAS, True, "have")
         return verb.sense
 
-    def _prefixed(self, items: list[ClauseItem], role: Role) -> list[ClauseItem]:
+    def _prefixed(self, items: list[ClauseItem], words: Sequence[int], sense: Sense) -> list[ClauseItem]:
         """What stands before the clause, and is what it speaks of: "`total` (moved to b.py)"."""
         names = [at for at in self.prefix if self.tokens[at].kind is WordKind.NAME]
-        has_object = any(item.role is Role.OBJECT for item in items)
+        lows = {self.tokens[at].low for at in words} - GRAMMAR
+        has_own, self.has_own = self.has_own, self.has_own or bool(lows - _KINDS)
+        has_object = has_own or bool(lows - _KINDS) or any(item.role is Role.OBJECT for item in items)
+        is_place = bool(items or lows) or has_own or sense.relation is Relation.VALUE
+        role = Role.PLACE if is_place else Role.OBJECT
         found = []
         for at in self.prefix:
             if any(item.at == at for item in items):
@@ -205,6 +218,12 @@ class _Clauses:
         """True for "the body of `total` has changed": nobody is named who changed it."""
         is_bare = not any(self.is_entity(n) or self.low(n).isalpha() for n in range(verb.at + 1, end))
         return verb.sense.lemma == "change" and verb.form is Form.PAST and is_bare
+
+    def _is_told_apart(self, begin: int, aux: range) -> bool:
+        """True for "the flag that was registered" and "(was defined, but never called)": it was so before."""
+        was = any(self.low(n) in ("was", "were", "been", "be") for n in aux)
+        is_aside = begin == 0 and aux.start == 0 and bool(self.prefix)
+        return was and (self.low(begin) in ("that", "where", "when") or is_aside)
 
     def _is_habit(self, verb: FoundVerb, aux: range, end: int) -> bool:
         """True for "files are written by one function": it tells what always happens."""
@@ -258,11 +277,18 @@ class _Clauses:
             if token.kind in ENTITIES or token.kind in (WordKind.NUMBER, WordKind.RANGE):
                 items.append(ClauseItem(self.segment[n], role, self._modifies(n)))
             elif role is Role.OBJECT and token.kind is WordKind.WORD:
+                if (items or words) and self._is_describing(n, low):
+                    role = Role.SUB
                 words.append(self.segment[n])
             elif token.kind is WordKind.SIGN and ":" in token.text and role is Role.TOPIC:
                 role = Role.OBJECT
             elif token.text in ARROWS and role is not Role.SUB:
                 role = Role.TARGET
+
+    def _is_describing(self, n: int, low: str) -> bool:
+        """True for the `referencing` of "instructions referencing a.md"."""
+        is_form = low.endswith("ing") and low not in _KINDS and self.low(n - 1) not in DETERMINERS
+        return is_form and (self.is_entity(n + 1) or self.low(n + 1) in DETERMINERS)
 
     def _begins_object(self, n: int, items: list[ClauseItem], role: Role) -> bool:
         """True for the `b` and the `a test` of "added `a` to x.py, `b` and a test"."""

@@ -27,6 +27,8 @@ def soften(
     """Lifts a refutation: a word denies it, or what came is said to have gone again later in the text."""
     if atom.status is not AtomStatus.CONTRADICTS:
         return atom
+    if clause.relation is Relation.REMOVED and not clause.strong and not atom.is_absence:
+        return unknown(atom.reason)
     is_deed = clause.relation in _DEEDS and not (atom.is_absence and clause.relation is not Relation.HAS)
     if is_deed and not clause.negated and _is_denied(clause, tokens):
         return unknown(f"{atom.reason}, and the statement may deny that it did")

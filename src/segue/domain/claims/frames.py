@@ -167,18 +167,25 @@ def _is_in_another(gist: _Gist, things: Sequence[int]) -> bool:
     return any(gist.lows[n - 1] in ("at", "in", "under") for n in things[1:])
 
 
+def _turns(things: Sequence[int], there: Sequence[int], denied: Sequence[int]) -> bool:
+    """True for "holds `a`, and no longer `b`": what is denied is not said of all."""
+    said = [n for n in things for verb in there if verb < n]
+    return any(n < no for no in denied for n in said) and any(n > denied[-1] for n in said)
+
+
 def _absent_or_there(gist: _Gist) -> list[Clause]:  # noqa: PLR0911 (one way out for each finding)
     """ "You will not find X in a.py any more", "there is now a X", "X did not exist before"."""
     things = gist.names or gist.paths
     denied = [n for n in gist.at(NEGATIONS) if gist.lows[n] != "without"]
     there, away = gist.at(_THERE if denied else _THERE - _HOLDING), gist.at(_AWAY)
-    if _is_counted(gist) or _is_in_another(gist, things):
+    if _is_counted(gist) or _is_in_another(gist, things) or _turns(things, there, denied):
         return []
     determined = [n for n in things if n and gist.lows[n - 1] in ("no", "zero")]
     if not things or not (there or away or determined):
         return []
     end = len(gist.lows) if gist.says_only(_THERE | _AWAY | _WHERE | _LATER) else gist.head()
-    if not gist.says_only(_THERE | _AWAY | _WHERE | _LATER, end) or not set(things) <= set(range(end)):
+    is_said = any(n < end for n in (*there, *away, *determined)) and set(things) <= set(range(end))
+    if not is_said or not gist.says_only(_THERE | _AWAY | _WHERE | _LATER, end):
         return []
     later, earlier = gist.at(_LATER), gist.at(_EARLIER)
     items = [ClauseItem(n, Role.OBJECT) for n in things]

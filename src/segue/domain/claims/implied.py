@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from segue.domain.claims.check_counts import counted_in
 from segue.domain.claims.check_definitions import NAMES
+from segue.domain.claims.counted import counted_in
 from segue.domain.claims.frames import framed_clauses, named_clauses
 from segue.domain.claims.ledger import Statement
 from segue.domain.claims.lexicon import COUNT_NOUNS, GRAMMAR, PREFIXES, PREPOSITIONS, by_word

@@ -20,7 +20,15 @@ from segue.domain.claims.check_commits import check_commits
 from segue.domain.claims.check_counts import check_counts
 from segue.domain.claims.check_definitions import NAMES, check_name, covered
 from segue.domain.claims.check_dependencies import check_dependency_words
-from segue.domain.claims.check_files import check_path, check_rename, cover, place_atoms, says_kept
+from segue.domain.claims.check_files import (
+    check_path,
+    check_rename,
+    cover,
+    path_within,
+    place_atoms,
+    says_kept,
+)
+from segue.domain.claims.check_heads import check_heads
 from segue.domain.claims.check_moves import check_extracted, check_renamed, check_replaced
 from segue.domain.claims.check_presence import check_has
 from segue.domain.claims.check_runs import check_runs
@@ -30,11 +38,11 @@ from segue.domain.claims.check_uses import check_not_used, check_unused
 from segue.domain.claims.check_values import check_value, value_state
 from segue.domain.claims.decide import decide, needs_cover, no_claim, soften
 from segue.domain.claims.gate import gate
-from segue.domain.claims.ledger import LedgerEntry, Pointer, PointerKind
+from segue.domain.claims.ledger import LedgerEntry
 from segue.domain.claims.lexicon import DETERMINERS, NEGATIONS, NEW
 from segue.domain.claims.lexing import tokens_of
 from segue.domain.claims.relations import Clause, ClauseItem, Role
-from segue.domain.claims.runs import same_runs, shown, tells
+from segue.domain.claims.runs import pointer_to, same_runs, shown, tells
 from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import EDITS, NOUNS, VAGUE, Relation
 from segue.domain.text.words import word_set
@@ -55,7 +63,7 @@ def judge(case: Case, taken_back: Collection[str] = ()) -> LedgerEntry:
     if only_names and not case.reading.clauses and not any(t.kind is WordKind.COMMIT for t in case.tokens):
         return no_claim(statement, "it only names something")
     sets = check_only(case) or check_not_used(case)
-    atoms = [*sets, *check_runs(case), *check_commits(case)]
+    atoms = [*sets, *check_runs(case), *check_commits(case), *check_heads(case)]
     clauses = case.reading.clauses if not sets or sets[0].status is AtomStatus.UNKNOWN else _deeds(case)
     found = [(clause, atom) for clause in clauses for atom in _check(case, clause)]
     held = [atom for clause, atom in found if clause.relation in _WENT and atom.status is AtomStatus.HOLDS]
@@ -98,7 +106,8 @@ def _typed(case: Case) -> Atom | None:  # noqa: PLR0911 (one way out for each fi
             return judge_exit(case, statement.command, statement.exit_code, [])
         _, logged, around = same_runs(world.evidence, statement.command)
         if logged or around:
-            return holds(f"the log of the agent shows {shown(statement.command)}", ())
+            told = f"the log of the agent shows {shown(statement.command)}"
+            return holds(told, (), pointer_to((logged or around)[-1]))
         atom = judge_exit(case, statement.command, -1, [])
         return atom if "was not run" in atom.reason else unknown(f"no log shows {shown(statement.command)}")
     return None
@@ -109,18 +118,17 @@ def _outcome(case: Case) -> Atom:
     checks = case.world.evidence.checks
     failed = [run for run in checks if tells(run) and run.exit_code != 0]
     if failed:
-        pointer = Pointer(kind=PointerKind.CHECK, check=failed[0].command)
-        return contradicts(
-            f"{shown(failed[0].command)} ended with {failed[0].exit_code}, when Segue ran it", pointer
-        )
+        told = f"{shown(failed[0].command)} ended with {failed[0].exit_code}, when Segue ran it"
+        return contradicts(told, pointer_to(failed[0]))
     silent = [run for run in checks if not tells(run)]
     if silent:
         return unknown(f"the check {shown(silent[0].command)} {silent[0].fault or 'could not be run'}")
     if not checks:
         return unknown("the step has no checks")
-    if len(checks) == 1:
-        return capped(case, holds("the only check passed when Segue ran it", ()))
-    return capped(case, holds(f"all {len(checks)} checks passed when Segue ran them", ()))
+    told = "the only check passed when Segue ran it"
+    if len(checks) > 1:
+        told = f"all {len(checks)} checks passed when Segue ran them"
+    return capped(case, holds(told, (), *(pointer_to(run) for run in checks)))
 
 
 def _check(case: Case, clause: Clause) -> list[Atom]:  # noqa: PLR0911 (one way out for each finding)
@@ -207,7 +215,9 @@ def _foreign(case: Case, clause: Clause) -> list[Atom]:
 
 def _negated(case: Case, clause: Clause) -> list[Atom]:
     """`did not change X`, `X was not removed`."""
-    if clause.relation in (Relation.CHANGED, Relation.VALUE, Relation.HAS):
+    if clause.relation is Relation.HAS:
+        return []  # "a.py no longer declares it" does not say that a.py is unchanged
+    if clause.relation in (Relation.CHANGED, Relation.VALUE):
         return check_untouched(case, clause) if clause.strong else []
     positive = [atom for atom in _by_relation(case, clause) if atom.status is AtomStatus.HOLDS]
     if positive:
@@ -290,7 +300,7 @@ def _file(case: Case, clause: Clause, item: ClauseItem) -> Atom:
         _is_only_listed(case, clause, item) or _is_number_of(case, clause)
     ):
         return unknown(f"{token.text} is where something is listed or counted")
-    atom = check_path(case.world, token.text, relation)
+    atom = check_path(case.world, path_within(case, clause, item.at), relation)
     every = _quantifiers(case, item)
     if every and relation is Relation.CHANGED and (idle := _unchanged_in(case, token)):
         atom = contradicts(f"{idle} did not change", in_tree(idle))
@@ -298,6 +308,10 @@ def _file(case: Case, clause: Clause, item: ClauseItem) -> Atom:
         return by_words(atom.reason, (), *atom.evidence)
     refutes = clause.lemma not in VAGUE or atom.is_absence
     refutes = refutes and not _is_loose(case, token)
+    if atom.is_absence and case.world.is_spoken_of(token.text):
+        is_plain = not any(needs_cover(case.tokens[n]) for n in clause.words) and len(clause.items) == 1
+        is_listed = case.low(item.at + 1) in ("to", "from")
+        refutes = clause.relation is Relation.CREATED and is_plain and not is_listed
     if atom.reason.endswith("was deleted") and not says_kept(clause):
         refutes = False
     if atom.status is AtomStatus.CONTRADICTS and not (token.certain and refutes):

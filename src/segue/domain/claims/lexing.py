@@ -24,6 +24,7 @@ _LEX = re.compile(
 _INNER = re.compile(
     r"\u2014|(?<!\d)\u2013|\u2013(?!\d)|\u2192|->|=>|\u2026|;|(?<!\d),|,(?!\d)|(?<=[A-Za-z])[=:](?=\w)|[+&](?=[`\s])"
 )
+_MEASURE = re.compile(r"\d+(?:\.\d+)?(?:ns|us|ms|s|m|h|d|[kKMGT]i?[bB]|px|rem|em)")
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:[,_]\d{3})+|[+\u2212~-]?\d{1,12}")
 _FRACTION = re.compile(r"(\d{1,9})/(\d{1,9})")
 _RANGE = re.compile(r"L?(\d{1,7})[-\u2013]L?(\d{1,7})")
@@ -227,6 +228,8 @@ def _classified(text: str, start: int, names: Names) -> StatementToken:  # noqa:
     if _NUMBER.fullmatch(text) or (text.endswith("%") and _NUMBER.fullmatch(text[:-1])):
         digits = text.strip("%~").replace(",", "").replace("\u2212", "-")
         return StatementToken(WordKind.NUMBER, text, start, end, certain=True, value=int(digits))
+    if _MEASURE.fullmatch(text):
+        return StatementToken(WordKind.NUMBER, text, start, end, certain=True)
     if part := _FRACTION.fullmatch(text):
         return StatementToken(
             WordKind.NUMBER, text, start, end, certain=True, value=int(part[1]), total=int(part[2])

@@ -296,9 +296,9 @@ class World:
 
     # the trees
 
-    def look_up(self, names: Collection[str]) -> None:
+    def look_up(self, names: Collection[str], base_names: Collection[str] = ()) -> None:
         """Asks the sources once for every name of a text, before and after."""
-        wanted = {form for name in names for form in _spellings(core_of(name))}
+        wanted = {form for name in names for form in _spellings(core_of(name))} | set(base_names)
         wanted.discard("")
         if self.sources is not None and wanted:
             self._after = self.sources.find(wanted)
@@ -308,6 +308,10 @@ class World:
         """Where a name is in the text of a file."""
         index = self._before if before else self._after
         return tuple(place for form in _spellings(core_of(name)) for place in index.get(form, ()))
+
+    def is_spoken_of(self, path: str) -> bool:
+        """True if the text of a file has the name of another: one that a program may make when it runs."""
+        return bool(self._after.get(posixpath.basename(path.rstrip("/"))))
 
     def knows_absence(self) -> bool:
         """True if a name that is found nowhere is nowhere."""
@@ -362,6 +366,17 @@ class World:
             if place.line <= len(lines) and _defines(core, lines[place.line - 1]):
                 found.append(place)
         return found
+
+    def went(self, name: str, places: Collection[str] = ()) -> bool:
+        """True if a removed line seems to have defined or imported a name, there or anywhere."""
+        core = core_of(name)
+        return any(
+            "import" in line or line.strip(" \t,'\"") == core or _defines(core, line)
+            for path in self.files_with(name, added=False)
+            if not places or path in places
+            for line in self.lines(path, added=False)
+            if core in line
+        )
 
 
 def _defines(name: str, line: str) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from segue.domain.claims.lexicon import WORK_NOUNS
-from segue.domain.claims.relations import ClauseItem, Role
+from segue.domain.claims.lexicon import DETERMINERS, GRAMMAR, KIND_NOUNS, PREPOSITIONS, WORK_NOUNS
+from segue.domain.claims.relations import APPOSITIONS, ClauseItem, Role
 from segue.domain.claims.tokens import WordKind
 from segue.domain.claims.verb_finder import FoundVerb, Segment
 from segue.domain.claims.verbs import Form, Relation, Sense
+from segue.domain.text.words import word_set
 
 Meant = tuple[Sense, list[ClauseItem]]
 
@@ -23,7 +24,7 @@ def meant(
         return Sense(Relation.CREATED, True, "create"), items
     if sense.relation is Relation.REMOVED:
         items = _stripped_of(words, items)
-    return _moved(words, sense, items) or _taken_in(words, sense, items) or _set(words, sense, items)
+    return _moved(words, sense, subject, items) or _taken_in(words, sense, items) or _set(words, sense, items)
 
 
 def _makes_file(words: Segment, items: list[ClauseItem]) -> bool:
@@ -37,10 +38,20 @@ def _are_paths(words: Segment, items: list[ClauseItem]) -> bool:
     return all(words.tokens[item.at].kind is WordKind.PATH for item in items)
 
 
-def _moved(words: Segment, sense: Sense, items: list[ClauseItem]) -> Meant | None:
+_BEFORE = word_set("formerly previously originally once former")
+_THINGS = (GRAMMAR | DETERMINERS | APPOSITIONS | KIND_NOUNS.keys() | PREPOSITIONS.keys() | _BEFORE) - {
+    "its",
+    "their",
+}
+
+
+def _moved(words: Segment, sense: Sense, subject: Sequence[int], items: list[ClauseItem]) -> Meant | None:
     """ "Changed a.py to b.py", "a.py lives at b.py now": the one became the other."""
     renamed = Sense(Relation.RENAMED, True, "rename")
-    if sense.lemma in ("live", "reside", "sit") and len(items) == 2 and _are_paths(words, items):
+    is_it = all(
+        words.is_entity(n) or words.low(n) in _THINGS for n in subject
+    )  # not "its script lives in a.py"
+    if sense.lemma in ("live", "reside", "sit") and len(items) == 2 and is_it and _are_paths(words, items):
         return renamed, [items[0]._replace(role=Role.OBJECT), items[1]._replace(role=Role.TARGET)]
     is_name = any(words.low(n) == "name" for n in range(len(words.segment)))
     kinds = (WordKind.PATH, WordKind.NAME) if is_name else (WordKind.PATH,)

@@ -103,14 +103,15 @@ class PathFinder:
         found: set[str] = set()
         for each in _expanded(_RANGE.sub("*", wanted)):
             pattern = re.compile(fnmatch.translate(each.replace("**/", "*").replace("**", "*")))
-            found.update(path for path in self.known if pattern.match(path))
+            is_bare = "/" not in wanted
+            found.update(p for p in self.known if pattern.match(posixpath.basename(p) if is_bare else p))
         return Match(paths=tuple(sorted(found)), wanted=wanted, is_many=True)
 
     def _loose(self, wanted: str) -> Match | None:
         """Files that end in `wanted`, else files that differ in case alone."""
         name = posixpath.basename(wanted)
         ending = tuple(p for p in self._by_name.get(name.casefold(), ()) if p.endswith("/" + wanted))
-        if ending and "/" in wanted:
+        if ending:
             return Match(paths=ending, wanted=ending[0] if len(ending) == 1 else wanted)
         folded = wanted.casefold()
         alike = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from segue.domain.claims.lexicon import PREPOSITIONS
 from segue.domain.claims.tokens import ENTITIES, StatementToken, WordKind
 from segue.domain.claims.verbs import VERBS, Form
 
@@ -112,8 +113,12 @@ def _last_things(tokens: Sequence[StatementToken], segment: Sequence[int]) -> li
 
 
 def _has_verb(tokens: Sequence[StatementToken], segment: Sequence[int]) -> bool:
-    return any(
-        tokens[at].kind is WordKind.WORD
-        and any(verb.form in (Form.PAST, Form.THIRD, Form.GERUND) for verb in VERBS.get(tokens[at].low, ()))
-        for at in segment
-    )
+    for n, at in enumerate(segment):
+        verbs = VERBS.get(tokens[at].low, ()) if tokens[at].kind is WordKind.WORD else ()
+        if any(verb.form is not Form.BASE for verb in verbs):
+            return True
+        begins = n == 0 or tokens[segment[n - 1]].kind is WordKind.SIGN
+        leads = n + 1 < len(segment) and tokens[segment[n + 1]].low not in PREPOSITIONS
+        if begins and leads and any(not verb.particles for verb in verbs):
+            return True
+    return False

@@ -75,6 +75,10 @@ def _is_past(low: str) -> bool:
     return is_form and low not in _SEEN and low not in VERBS and low not in STATES
 
 
+_NEVER_PASSIVE = word_set("wrote rewrote re-wrote took threw tore broke undid redid reran re-ran")
+"""Forms that need somebody who did it: "`log` wrote to stdout" tells what `log` does."""
+
+
 class FoundVerb(NamedTuple):
     """A verb in a segment."""
 
@@ -219,6 +223,7 @@ class Segment:
                 is_noun = self.low(k - 1) in ("both", "all", "each")  # "both write endpoints"
                 return (
                     not is_noun
+                    and (k == 0 or k + 1 < len(self.segment))
                     and self.is_start(prev)
                     and (after not in PREPOSITIONS or after in ("to", "from"))
                 )
@@ -271,6 +276,8 @@ class Segment:
         prev = self.back(k)
         if any(self.low(n) in BE for n in range(prev + 1, k)):
             return True
+        if self.low(k) in _NEVER_PASSIVE:
+            return False
         if prev < 0 or self.is_start(prev) or self.low(k - 1) in ("have", "has", "had", "did"):
             return False
         after = self.low(k + 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from segue.domain.claims.atoms import Case, StatementReading
-from segue.domain.claims.check_counts import counted_in
 from segue.domain.claims.check_definitions import NAMES
+from segue.domain.claims.counted import counted_in
 from segue.domain.claims.judge import judge
 from segue.domain.claims.ledger import Ledger, LedgerEntry, Statement, Verdict
 from segue.domain.claims.linking import World, core_of
@@ -49,7 +51,7 @@ def verify_claims(
     text = "\n".join((source, *(place.text for place in places_of(handoff or Handoff()))))
     mentions = Mentions(text)
     readings = [read(statement, world) for statement in statements_of(record, source)]
-    world.look_up(_names(readings))
+    world.look_up(_names(readings), _base_names(readings))
     weakened = _with_standing(evidence.weakened, mentions)
     said = frozenset(
         path for path in evidence.changes if path in passed_over or mentions.names_change(path, evidence)
@@ -122,6 +124,12 @@ def _names(readings: Sequence[StatementReading]) -> list[str]:
             if token.kind in NAMES and len(token.text) < 200 and "\n" not in token.text:
                 found[token.text] = None
     return list(found)[:_MOST_NAMES]
+
+
+def _base_names(readings: Sequence[StatementReading]) -> set[str]:
+    """The names of the files that statements name: text may speak of files that are made when it runs."""
+    paths = (t.text for r in readings for t in r.tokens if t.kind is WordKind.PATH and len(t.text) < 200)
+    return set(islice((posixpath.basename(path.rstrip("/")) for path in paths), _MOST_NAMES))
 
 
 def _taken_back(readings: Sequence[StatementReading]) -> frozenset[str]:

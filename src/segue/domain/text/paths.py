@@ -32,9 +32,6 @@ _NOT_FILES: Final = frozenset(
     {"next.js", "node.js", "vue.js", "react.js", "three.js", "d3.js", "nuxt.js", "express.js", "console.log"}
 )
 
-_new: Final = tuple.__new__
-# A named tuple's own constructor is written in Python.
-
 
 def paths_in(text: str, start: int = 0, end: int | None = None) -> list[TextPiece]:
     """Each path in `text[start:end]`, without `:line` suffixes and the punctuation around it.
@@ -86,10 +83,10 @@ def _add_paths(found: list[TextPiece], token: str, at: int, quoted: bool) -> Non
     if len(first) < len(bare) and _has_ending(first) and _is_list_of_names(bare):
         for part in bare.split("/"):
             if is_path(part, quoted=quoted):
-                found.append(_new(TextPiece, (part, at, at + len(part))))
+                found.append(TextPiece(part, at, at + len(part)))
             at += len(part) + 1
     elif is_path(bare, quoted=quoted):
-        found.append(_new(TextPiece, (bare, at, at + len(bare))))
+        found.append(TextPiece(bare, at, at + len(bare)))
 
 
 def _is_list_of_names(bare: str) -> bool:
@@ -102,11 +99,17 @@ def _has_ending(name: str) -> bool:
     return bool(stem) and len(ending) > 1 and ending.lower() in EXTENSIONS
 
 
+_ENDINGS = re.compile(r"\.\w{1,4}(?:/\.\w{1,4})+")
+"""`.ts/.js`: kinds of files."""
+
+
 def is_path(token: str, *, quoted: bool = False) -> bool:
     """True if a token looks like a file or a folder of a project."""
     if len(token) < 3 or token[0] == "@":
         return False
     last = token[max(token.rfind("/"), token.rfind("\\")) + 1 :]
+    if _ENDINGS.fullmatch(token):
+        return False
     if last in ("", "*", "**"):
         if not _is_folder(token):
             return False

@@ -68,7 +68,13 @@ DONE_WORDS = word_set(
     completed; concluído; delivered; deployed; done; erledigt; fait; fatto; feito; fertig; finished;
     fixed; green; hecho; implemented; klart; landed; listo; live; livré; merged; ok; pass; passed;
     passing; ready; released; resolved; selesai; shipped; succeeded; success; successful; terminé;
-    verified; выполнено; готово; завершено; зроблено; сделано; 完了; 完成; 已完成; 済; 완료
+    verified; abgeschlossene; erledigte; umgesetzt; completada; completados; completadas; terminado;
+    terminada; terminados; terminadas; finalizado; finalizada; hecha; lista; completata; completati;
+    completate; terminato; terminata; conclusa; concluso; fatta; concluída; concluídos; concluídas;
+    finalizados; feita; pronto; pronta; terminée; terminés; terminées; livrée; réalisé; réalisée; faite;
+    zrobione; gotowe; ukończone; hoàn thành; выполнена; готова; готов; завершена; завершён;
+    завершен; закрыто; сделана; виконано; готово; зроблена; выполнено; завершено; зроблено; сделано;
+    完了; 完成; 已完成; 已上线; 已修复; 通过; 済; 済み; 実装済み; 対応済み; 완료; 완료됨; 구현됨; 해결
     """,
     ";",
 )
@@ -79,7 +85,11 @@ OPEN_WORDS = word_set(
     active; ausstehend; backlog; blocked; deferred; en cours; in progress; in-progress; missing; needed;
     needs; next; not done; not started; offen; ongoing; open; parked; partial; partially; pendente;
     pendiente; pending; planned; queued; remaining; to do; todo; upcoming; waiting; wip; à faire;
-    в работе; не сделано; отложено; 待办; 未完成; 未着手; 进行中; 進行中; 대기; 진행 중
+    в работе; не сделано; отложено; запланировано; в процессе; в планах; ожидает; laufend; in arbeit;
+    geplant; nicht begonnen; zurückgestellt; pendientes; en proceso; por hacer; planificado; pendentes;
+    em andamento; a fazer; planejado; in corso; da fare; in sospeso; prévu; reporté; w toku; do zrobienia;
+    devam ediyor; bekliyor; 待办; 未完成; 未着手; 未开始; 待处理; 待定; 计划中; 进行中; 進行中; 予定; 保留;
+    作業中; 대기; 진행 중; 진행중; 예정; 보류; 미완료
     """,
     ";",
 )
