@@ -214,3 +214,48 @@ def test_a_line_that_names_own_work_introduces_it() -> None:
     handoff = _read("Key fixes I added on top of the rest:\n\n- Ownership fixed for rows\n- a limit of 50\n")
 
     assert handoff.what_was_done == ("Ownership fixed for rows", "a limit of 50")
+
+
+def test_i_have_before_a_list_leaves_the_work_to_the_list() -> None:
+    record = _read(
+        "Nothing is needed from me - I have already:\n\n1. Sent the report\n2. Notes are up to date\n"
+    )
+    assert record.what_was_done == ("Sent the report", "Notes are up to date")
+
+
+def test_points_after_a_sentence_on_work_are_not_that_work() -> None:
+    record = _read("I've sent my review. My key points:\n\n- The play-test is missing\n- Music loops\n")
+    assert record.what_was_done == ("I've sent my review.",)
+
+
+def test_one_of_several_tasks_is_not_the_goal() -> None:
+    record = _read(
+        "Summary of this session's deliverables:\n\n- **Task 4**: `path()`\n- **Task 3**: seven tests\n"
+    )
+    assert record.goal is None
+    assert len(record.what_was_done) == 2
+
+
+def test_a_value_in_brackets_in_an_introduction_says_nothing() -> None:
+    record = _read(
+        "Updated the row, with commits instead of `(pending)`:\n\n- `88f3124` scaffold\n- `d97043e` docs\n"
+    )
+    assert not record.suggested_next_steps
+
+
+def test_who_waits_for_the_next_task_is_not_blocked() -> None:
+    record = _read("Task 3 is done. I fixed the parser. I'm waiting for a new assignment.\n")
+    assert not record.blockers
+    assert record.outcome == "completed"
+
+
+def test_what_is_included_is_no_new_file() -> None:
+    record = _read("I fixed the mesh.\n\n- Added includes for `Mesh.h`\n")
+    assert not record.files_created
+
+
+def test_a_dotted_name_of_a_test_is_no_file() -> None:
+    record = _read(
+        "## Files created\n\n- `tests/MeshTest.cpp`\n- `Frog.Mesh.HazardBaseHasMesh`: checks the mesh\n"
+    )
+    assert [file.path for file in record.files_created] == ["tests/MeshTest.cpp"]

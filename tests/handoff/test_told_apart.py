@@ -339,3 +339,14 @@ def test_a_label_counts_on_whatever_line_of_a_paragraph_it_stands() -> None:
         "# Report\n\n**Agent 10: specialist**\n**Mission**: Close all gaps\n\n## Done\n- Closed two\n"
     )
     assert handoff.goal == "Close all gaps"
+
+
+@pytest.mark.parametrize("section", ["Blockers", "Open questions", "Known issues"])
+@pytest.mark.parametrize(
+    "item", ["None, milestone shipped.", "None - all three are merged.", "Keine, alles fertig."]
+)
+def test_none_and_more_is_no_item_but_another_section(section: str, item: str) -> None:
+    handoff = extract_handoff(f"# Handoff\n\n## Done\n\n- Added it\n\n## {section}\n\n{item}\n").handoff
+    assert handoff is not None
+    assert handoff.blockers + handoff.open_questions + handoff.gotchas == ()
+    assert item in handoff.other_sections[0].text

@@ -3,7 +3,7 @@
 from segue.domain.handoff.checking.fixing import Fix, fix_handoff
 from segue.domain.handoff.checking.lint import Problem, check_handoff
 from segue.domain.handoff.checking.secrets import redact
-from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract import extract_handoff
 from segue.domain.handoff.extract.result import Extraction, Likeness, Notation, Origin, SourcePlace
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.writing.rendering import OutputNotation, render_context_header, render_handoff

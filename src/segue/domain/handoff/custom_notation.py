@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from segue.domain.handoff.checking.rules_values import places_of
-from segue.domain.handoff.extract.extraction import extract_reply
+from segue.domain.handoff.extract import extract_reply
 from segue.domain.handoff.extract.result import Extraction, Notation
 from segue.domain.handoff.model import Handoff
 from segue.domain.text.span import Span

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from segue.domain.handoff.checking.grounding import keep_grounded, words_in
 from segue.domain.handoff.checking.lint import Problem, check_handoff
-from segue.domain.handoff.extract.extraction import extract_reply
+from segue.domain.handoff.extract import extract_reply
 from segue.domain.handoff.extract.result import Extraction, Notation
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.writing.taskfile import find_handoff_part, rewrite_task_file

@@ -234,6 +234,10 @@ class Handoff(BaseModel):
             for value in (getattr(self, name) for name in type(self).model_fields)
         )
 
+    def as_dict(self) -> dict[str, Any]:
+        """The record as values that JSON has, without its empty fields."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
     def to_json(self) -> str:
         """The record as compact JSON, without its empty fields: what is stored."""
         return self.model_dump_json(exclude_defaults=True)

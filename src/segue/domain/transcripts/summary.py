@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from segue.domain.handoff.checking.secrets import redact
-from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract import extract_handoff
 from segue.domain.handoff.extract.result import Notation, Origin
 from segue.domain.handoff.model import Handoff, NextStep, Section
 from segue.domain.text.items import split_items

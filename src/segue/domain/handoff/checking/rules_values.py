@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -100,10 +101,10 @@ def items_of(handoff: Handoff) -> Iterator[tuple[str, BaseModel]]:
                     yield f"{name}[{at}]", item
 
 
-def places_of(handoff: Handoff) -> Iterator[TextPlace]:
+@lru_cache(maxsize=1)  # all rules look at one handoff, one after the other
+def places_of(handoff: Handoff) -> tuple[TextPlace, ...]:
     """Every text of a handoff, in the record's order."""
-    for name in type(handoff).model_fields:
-        yield from _places(name, name, getattr(handoff, name))
+    return tuple(_places("", "", handoff))
 
 
 def _places(field: str, name: str, value: Any) -> Iterator[TextPlace]:
@@ -113,8 +114,13 @@ def _places(field: str, name: str, value: Any) -> Iterator[TextPlace]:
         for at, each in enumerate(value):
             yield from _places(f"{field}[{at}]", name, each)
     elif isinstance(value, BaseModel):
-        for part in type(value).model_fields:
-            yield from _places(f"{field}.{part}", part, getattr(value, part))
+        for part in _parts_of(type(value)):
+            yield from _places(f"{field}.{part}" if field else part, part, getattr(value, part))
+
+
+@cache
+def _parts_of(kind: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(kind.model_fields)
 
 
 def quoted(text: str, limit: int = 40) -> str:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from segue.domain.errors import InvalidRequest, describe_known
 from segue.domain.handoff.checking.lint import Problem, check_handoff, has_errors
 from segue.domain.handoff.checking.secrets import redact
-from segue.domain.handoff.extract.extraction import extract_handoff
+from segue.domain.handoff.extract import extract_handoff
 from segue.domain.handoff.extract.result import Origin
 from segue.domain.handoff.model import Blocker, Handoff
 

@@ -28,6 +28,12 @@ _BESIDE_WORK = frozenset({Topic.QUESTIONS, Topic.BLOCKERS, Topic.GOTCHAS, Topic.
 
 _WEAK = frozenset({Topic.NEXT, Topic.DECISIONS, Topic.PATTERNS})
 """What a single word may suggest."""
+_OPINIONS = re.compile(
+    r"\b(?:my (?:\w+ )?points?|concerns?|thoughts?|recommendations?|suggestions?|options?|reasons?|risks?"
+    r"|questions?|issues?|findings?|observations?|proposals?|ideas?)\b",
+    re.IGNORECASE,
+)
+"""What a list is about that does not list the work told of before it: `My key points:`."""
 _OVERVIEW = re.compile(r"\b(?:summary|overview|snapshot|tl;?dr|bottom line)\b", re.IGNORECASE)
 """A heading over an account of the work, or of the thing that was worked on."""
 
@@ -73,6 +79,7 @@ def _follow_work(outline: Outline, found: dict[int, Classified]) -> None:
             unit.kind is not UnitKind.LEAD_IN
             or last is not UnitKind.SENTENCE
             or said.topic is not Topic.WHOLE
+            or _OPINIONS.search(unit.text)
         ):
             before = None
         last = unit.kind

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from segue.domain.handoff.extract.nothing import names_none, says_nothing
+from segue.domain.handoff.extract.nothing import begins_with_none, names_none, says_nothing
 from segue.domain.handoff.extract.topics import (
     BAD_MARKS,
     DONE_MARKS,
@@ -36,10 +36,11 @@ _BLOCKED: Final = re.compile(
     re.IGNORECASE,
 )
 _DONE_LEAD: Final = re.compile(
-    r"~~[^~\n]+~~|\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved|erledigt"
-    r"|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
+    r"~~[^~\n]+~~|(?:[\w.#-]{1,20}:[ \t]+)?\W{0,4}(?:done|completed?|finished|fixed|shipped|merged|resolved"
+    r"|erledigt|\u5df2\u5b8c\u6210|\u5b8c\u4e86)\b\W*[:\u2014\u2013-]",
     re.IGNORECASE,
 )
+_OPEN_LEAD: Final = re.compile(r"[\w.#-]{1,20}:[ \t]+(?:TODO|WIP|PENDING|OPEN|SKIPPED)\b")
 _WIDE_END: Final = r"[\s*`]*(?:[(\uff08][^()\uff08\uff09\n]{0,60}[)\uff09])?[\s.\u3002*]*$"
 _SAID_DONE: Final = re.compile(
     "(?:済み|(?<![決経返救])済|しました|完了|已完成|완료|구현됨|수정됨|추가됨)" + _WIDE_END
@@ -124,6 +125,8 @@ def is_done(words: str, checked: bool | None, marked: str) -> bool | None:
     line = words[:_LONGEST_LINE].partition("\n")[0]
     if _DONE_LEAD.match(line):
         return True
+    if _OPEN_LEAD.match(line):
+        return False
     tail = _TAIL.search(line.rstrip()[-40:])
     return None if tail is None else tail["done"] is not None
 
@@ -193,7 +196,7 @@ def _is_object(word: str) -> bool:
 
 
 def _of_done(words: str, checked: bool | None, marked: str) -> Topic:
-    if checked is None and words[0] in _STRESS and _BESIDE.match(words) and not tells_of_work(words):
+    if checked is None and _BESIDE.match(words) and not tells_of_work(words):
         return Topic.CONTEXT
     if checked is None and is_bad(marked):
         return Topic.GOTCHAS
@@ -208,11 +211,11 @@ def _of_next(words: str, checked: bool | None, marked: str) -> Topic:
     if is_blocked(words, checked):
         return Topic.BLOCKERS
     if checked is None and not marked:
-        if words[0] in _STRESS and _ISSUE.match(words):
+        if _ISSUE.match(words):
             return Topic.GOTCHAS
-        if words[0] in _STRESS and _BESIDE_AHEAD.match(words):
+        if _BESIDE_AHEAD.match(words):
             return Topic.CONTEXT
-        if words[0] in "*_dDmM" and _FORBIDS_A_STEP.match(words):
+        if _FORBIDS_A_STEP.match(words):
             return Topic.GOTCHAS
     return _of_tasks(words, checked, marked)
 
@@ -252,7 +255,7 @@ def _of_blockers(words: str, checked: bool | None, marked: str) -> Topic:
 
 
 def _of_gotchas(words: str, _checked: bool | None, _marked: str) -> Topic:
-    return Topic.DONE if words[0] != "~" and _DONE_LEAD.match(words) else Topic.GOTCHAS
+    return Topic.DONE if not words.startswith("~") and _DONE_LEAD.match(words) else Topic.GOTCHAS
 
 
 def _of_questions(_words: str, checked: bool | None, _marked: str) -> Topic:
@@ -280,6 +283,8 @@ def begins_with_order(words: str) -> bool:
 
 def own_topic(topic: Topic, words: str, checked: bool | None, marked: str) -> Topic:
     """The topic of an item in a list on `topic`, where its own marks may say otherwise."""
+    if topic in MAY_BE_NONE and begins_with_none(words):
+        return Topic.ASIDE
     rule = _OWN_TOPIC.get(topic)
     return topic if rule is None else rule(words, checked, marked)
 

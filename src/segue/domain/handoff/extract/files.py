@@ -73,6 +73,11 @@ _CHANGED_IN: Final = re.compile(
 """Before a path in an account that begins with a verb: `Fixed the total in cart.py`."""
 _ADDS: Final = re.compile("\\b(?:add(?:ed)?|hinzugefügt|ajouté|adicionado|добавл\\w*)\\b")
 """What is added to a file makes none: `Added tests to test_cart.py`."""
+_USES: Final = re.compile(
+    r"\b(?:includes?|imports?|references?|links?|calls?|dependency|dependencies)\b (?:for|of|to|on|from)\W+$",
+    re.IGNORECASE,
+)
+"""`Added includes for a.h` changes another file."""
 _NOW_AFTER: Final = re.compile(r"[`*_)\]]{0,4}(?:'s\b[^.\n]{0,40})?[ \t\n]+(?:also )?now\b")
 _GONE: Final = re.compile(
     r"\b(?:deleted|removed|DELETED|REMOVED|gel\u00f6scht|supprim\u00e9)\b|\u5220\u9664|\u524a\u9664"
@@ -153,7 +158,7 @@ def _entry(text: str, piece: TextPiece, *, listed: bool) -> TextPiece | None:
     name = found[group]
     words = name.split(" ")
     if len(words) == 1:
-        told = listed or "/" in name or (group == "quoted" and "." in name)
+        told = listed or "/" in name or (group == "quoted" and _ENDING.search(name) is not None)
         return cut(text, *found.span(group)) if told and _ENTRY_NAME.fullmatch(name) else None
     spaced = "/" in words[0] and _ENDING.search(words[-1]) and "," not in name and _JOINS.isdisjoint(words)
     if not spaced or any(_ENDING.search(word) for word in words[:-1]):
@@ -222,6 +227,8 @@ def _told_of(text: str, path: TextPiece, near: str, *, works: bool, start: int, 
         verbs = [word for word in verbs if word != "new"]
     if _MARKED_NEW.match(text, path.end, end):
         return Topic.CREATED
+    if _USES.search(near):
+        return None
     if _is_said(verbs, _MAKES, _MAKES_WITHIN, _MAKES_AT_END):
         adds_to = _CHANGED_IN.search(near) is not None and _ADDS.search(" ".join(words)) is not None
         return Topic.MODIFIED if adds_to else Topic.CREATED

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from segue.domain.handoff.extract.cues import tells_of_work
+from segue.domain.handoff.extract.cues import is_done, tells_of_work
 from segue.domain.handoff.extract.outcome import judge
 from segue.domain.handoff.extract.result import Likeness, Origin
 from segue.domain.handoff.extract.topics import CORE, DONE_MARKS, FILES, OPEN_MARKS, Topic
@@ -43,7 +43,8 @@ _SIDE: Final = frozenset(
 _TOP: Final = re.compile(
     r"hand[- ]?(?:off|over)|\bsession\b|next agent|resume|continuation|checkpoint"
     r"|(?:progress|status) report|\u4ea4\u63a5"
-    r"|\u5f15\u304d\u7d99\u304e|\u00dcbergabe|\uc778\uacc4|\u0441\u0435\u0441\u0441\u0438",
+    r"|\u5f15\u304d?\u7d99\u304e?|\u00dcbergabe|Uebergabe|\uc778\uacc4|\u0441\u0435\u0441\u0441\u0438|\u043f\u0435\u0440\u0435\u0434\u0430\u0447"
+    r"|traspaso|relevo|passation|passagem|consegna|\b(?:sesi[o\u00f3]n|sess[a\u00e3]o|sessione|sitzung)\b|\u9032\u6357|\u8fdb\u5ea6",
     re.IGNORECASE,
 )
 _MANUAL: Final = re.compile(
@@ -87,6 +88,7 @@ _MAIL: Final = re.compile(
 _PERSON: Final = re.compile(r"\b(?:I|[Ww]e)(?:'ve|\u2019ve)? [a-z]+")
 _SLIGHT: Final = -0.3
 """What counts less against a text than this does not count by itself."""
+_FEWEST_STATED: Final = 3
 _MOST_READ: Final = 20_000
 _REPLY_CODE: Final = 0.5
 
@@ -121,6 +123,8 @@ def _features(outline: Outline, code: float) -> dict[str, float]:
     top = outline.source[:_MOST_READ]
     title = next((unit.text for unit in units if unit.kind is UnitKind.HEADING), "")
     topics = {unit.where.topic for unit in body}
+    if sum(map(_states_status, body)) >= _FEWEST_STATED:
+        topics.add(Topic.TASKS)
     paths = len(paths_in(outline.source, 0, min(len(outline.source), _MOST_READ)))
     return {
         "sections of a handoff": min(3, len(topics & _SECTIONS)),
@@ -145,6 +149,11 @@ def _features(outline: Outline, code: float) -> dict[str, float]:
         "instructions to a user": float(len(_YOU.findall(top)) > 1),
         "greetings of a mail": float(_MAIL.search(top) is not None),
     }
+
+
+def _states_status(unit: Unit) -> bool:
+    """True for `C1: DONE - ...`: a list of such lines is a section of a handoff without a heading."""
+    return unit.kind is UnitKind.ITEM and is_done(unit.text, None, "") is not None
 
 
 def _is_marked(unit: Unit) -> bool:

@@ -18,6 +18,13 @@ from segue.domain.text.paths import paths_in
 
 VALUED: Final = re.compile(r"[:\uff1a\u2014\u2013]|[ ]-[ ]")
 """What stands between a heading's subject and what it says of it."""
+_PLAN: Final = re.compile(
+    r"\W*(?:(?:step|day|week|paso|d[i\u00ed]a|semana|schritt|tag|woche|[e\u00e9]tape|jour|semaine|passo|giorno"
+    r"|settimana|\u0448\u0430\u0433|\u0434\u0435\u043d\u044c|krok|ad\u0131m|\u30b9\u30c6\u30c3\u30d7|\u624b\u9806"
+    r"|\u6b65\u9aa4) ?\d|\u7b2c[\u4e00\u4e8c\u4e09\u56db\u4e94\d]\u6b65|\d ?\ub2e8\uacc4)",
+    re.IGNORECASE,
+)
+"""A heading in a plan: `Day 2: Set up the database`."""
 _TESTS: Final = re.compile(r"\btests?\b|\bverif|\bpass", re.IGNORECASE)
 _ASIDE: Final = re.compile(r"[(\uff08][^()\uff08\uff09]*[)\uff09]")
 _LONGEST_NAME: Final = 60
@@ -26,7 +33,10 @@ STATUS_LINE: Final = 6
 
 
 def suggested_by_mark(heading: str) -> Topic | None:
-    """What the status mark before an unknown heading suggests; before a count of tests it is a check."""
+    """What the status mark before an unknown heading suggests; before a count of tests it is a check.
+
+    A step or a day of a plan without a mark is still ahead.
+    """
     if _TESTS.search(heading):
         return None
     for sign in heading[:4]:
@@ -36,7 +46,7 @@ def suggested_by_mark(heading: str) -> Topic | None:
             return Topic.NEXT
         if sign in BAD_MARKS or sign == "\u26a0":
             return Topic.GOTCHAS
-    return None
+    return Topic.NEXT if _PLAN.match(heading) else None
 
 
 def name_of_list(words: str, around: Topic | None) -> HeadingMeaning | None:
@@ -47,11 +57,15 @@ def name_of_list(words: str, around: Topic | None) -> HeadingMeaning | None:
     return reading if reading and (reading.strong or reading.topic in STRONG) else None
 
 
-def named_file(heading: str, around: Topic | None) -> HeadingMeaning | None:
-    """Under the name of a file, in a section on changed files, stands what was done to it."""
-    if around not in (Topic.MODIFIED, Topic.CHANGED) or not paths_in(heading):
-        return None
-    return HeadingMeaning(topic=Topic.DONE, exact=True, weight=0)
+def meant_here(heading: str, around: Topic | None) -> HeadingMeaning | None:
+    """What a heading without a phrase means by where it stands.
+
+    Under the name of a file, in a section on changed files, stands what was done to it; under a part of what
+    is ahead that is marked as done, `2a. Fine-tuning ✅`, what was done.
+    """
+    named = around in (Topic.MODIFIED, Topic.CHANGED) and paths_in(heading)
+    marked = around is Topic.NEXT and heading.rstrip(" \ufe0f)").endswith(tuple(DONE_MARKS))
+    return HeadingMeaning(topic=Topic.DONE, exact=True, weight=0) if named or marked else None
 
 
 def repeated_sections(blocks: list[Block], headings: dict[int, Heading]) -> frozenset[int]:

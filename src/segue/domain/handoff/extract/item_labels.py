@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from segue.domain.handoff.extract.heading_words import has_no_spaces
 from segue.domain.handoff.extract.labels import Label, label_at
 from segue.domain.handoff.extract.topics import Topic
-from segue.domain.handoff.extract.vocabulary import HeadingMeaning, has_no_spaces, is_done_word, read_label
+from segue.domain.handoff.extract.vocabulary import HeadingMeaning, is_done_word, read_label
 
 _BOXED: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]")
 _LONGEST_HEADLINE: Final = 32

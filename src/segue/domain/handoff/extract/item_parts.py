@@ -17,9 +17,11 @@ PART_LABELS: Final[dict[Topic, dict[str, str]]] = {
         "reasoning": "rationale",
         "because": "rationale",
         "begründung": "rationale",
+        "begrundung": "rationale",  # a column: they are compared without accents
         "grund": "rationale",
         "raison": "rationale",
         "razón": "rationale",
+        "razon": "rationale",
         "motivo": "rationale",
         "причина": "rationale",
         "почему": "rationale",

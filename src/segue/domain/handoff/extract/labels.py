@@ -14,11 +14,20 @@ _COLONS: Final = (":", "\uff1a")
 _LONGEST_BOLD: Final = 90
 _MAY_BE_BOLD: Final = "*_ \t"
 _LONGEST_PLAIN: Final = 80
-_PLAIN: Final = re.compile(r"[ \t]*+([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+")
+_PLAIN: Final = re.compile(
+    r"[ \t]*+(?!(?:async )?(?:def|class) )([^\W\d][^\n:\uff1a.!?`|*]{0,60}+)"
+    r"(?::(?=[ \t\r\n]|$)|\uff1a)[ \t]*+"
+)
 _MOST_WORDS: Final = 7
 MOST_LINES: Final = 1000
 _OPENS_A_LIST: Final = (":", "**", "\uff1a")
 _SIGN: Final = re.compile(f"[ \t]*(?:[-*+\u2022][ \t]+)?[{DONE_MARKS}{OPEN_MARKS}\u274c\u26a0\u2022]")
+_STATED: Final = re.compile(
+    r"[ \t]*[\w.#-]{1,20}:[ \t]+(?:DONE|TODO|WIP|PENDING|COMPLETED?|FIXED|BLOCKED|SKIPPED|FAILED|OPEN)\b"
+)
+"""`C1: DONE - fixed the exit code`."""
+_QUOTED_LINE: Final = re.compile(r"[ ]{0,3}>[> \t]*")
+"""What a line of a quotation begins with, from its second line on: the first begins after it."""
 _NUMBER: Final = re.compile(r"\n[ \t]*\d{1,2}[.)][ \t]+(?=\S)")
 _BOLD_LINE: Final = re.compile(r"[ \t]*(?:\*\*|__)([^*\n]{1,120})(?:\*\*|__)[ \t]*[:\uff1a]?([^\n]{0,60})")
 _ITALIC_NOTE: Final = re.compile(
@@ -41,10 +50,6 @@ class Label(NamedTuple):
     bold: bool
 
 
-_new: Final = tuple.__new__
-# A named tuple's own constructor is written in Python.
-
-
 def label_at(text: str, start: int, end: int) -> Label | None:
     """The label at `start`, if there is one."""
     if start < end and text[start] in _MAY_BE_BOLD:
@@ -56,7 +61,7 @@ def label_at(text: str, start: int, end: int) -> Label | None:
         return None
     plain = _PLAIN.match(text, start, end)
     if plain and plain[1].count(" ") < _MOST_WORDS:
-        return _new(Label, (plain[1].strip(), start, plain.end(), False))
+        return Label(plain[1].strip(), start, plain.end(), False)
     return None
 
 
@@ -70,7 +75,7 @@ def _bold_label(bold: re.Match[str], start: int) -> Label | None:
         value = bold.end()
     else:
         return _stressed_status(bold, start)
-    return _new(Label, (name.lstrip(), start, value, True)) if 0 < len(name) <= _LONGEST_BOLD else None
+    return Label(name.lstrip(), start, value, True) if 0 < len(name) <= _LONGEST_BOLD else None
 
 
 def _stressed_status(bold: re.Match[str], start: int) -> Label | None:
@@ -109,13 +114,14 @@ def lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def listed_lines(text: str, start: int, end: int) -> list[tuple[int, int, int]]:
     """The items of a list that is a paragraph to CommonMark: where its line, its words, and the item end.
 
-    Each line may begin with a sign; or some are numbered, and continue a list of before: `4. ...` right
-    below a line of text begins none.
+    Each line may begin with a sign, or with a name and its status; or some are numbered, and continue a list
+    of before: `4. ...` right below a line of text begins none.
     """
-    if _SIGN.match(text, start, end) and text.count("\n", start, end) < MOST_LINES:
-        lines = lines_of(text, start, end)
-        if all(_SIGN.match(text, begin, stop) for begin, stop in lines):
-            return [(begin, begin, stop) for begin, stop in lines]
+    for begins in (_SIGN, _STATED):
+        if begins.match(text, start, end) and text.count("\n", start, end) < MOST_LINES:
+            lines = lines_of(text, start, end)
+            if all(begins.match(text, begin, stop) for begin, stop in lines):
+                return [(begin, begin, stop) for begin, stop in lines]
     marks = list(islice(_NUMBER.finditer(text, start, end), MOST_LINES))
     if not marks or not (len(marks) > 1 or text[start : marks[0].start()].rstrip().endswith(_OPENS_A_LIST)):
         return []  # a line of prose may begin with a number, too
@@ -127,9 +133,10 @@ def labels_in(text: str, start: int, end: int) -> list[Label]:
     """The labels that begin a paragraph's lines: the first, and those that are bold or mean something."""
     found: list[Label] = []
     for begin, stop in lines_of(text, start, end)[:MOST_LINES]:
-        label = label_at(text, begin, stop)
+        quoted = _QUOTED_LINE.match(text, begin, stop)
+        label = label_at(text, quoted.end() if quoted else begin, stop)
         if label and (label.bold or read_label(label.name) or not found):
-            found.append(label)
+            found.append(label._replace(start=begin))
     return found
 
 

@@ -24,8 +24,8 @@ from segue.domain.handoff.extract.headings import (
     Heading,
     heading_of,
     meaning_of,
+    meant_here,
     name_of_list,
-    named_file,
     repeated_sections,
     suggested_by_mark,
 )
@@ -69,8 +69,9 @@ from segue.domain.text.sentences import sentences_in
 from segue.domain.text.span import Span, trimmed
 
 _MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|(\d{1,9}[.)]))[ \t]*(?:\[([ xX~/!-])\][ \t]+)?")
-_FOOTER: Final = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")
-"""A line that is all in italics says something about the document."""
+_FOOTER: Final = re.compile(r"\*[^*\s][^*]*\*|_[^_\s][^_]*_")  # all in italics: about the document
+_CODE_IN_BRACKETS: Final = re.compile(r"`[(\[]([^`\n]*)[)\]]`")
+"""`(pending)` as a value is no remark."""
 _NO_MARKER: Final = Marker()
 _LONGEST_STATUS: Final = 32
 _INTRODUCED: Final = frozenset({LIST, CODE, TABLE})
@@ -150,13 +151,13 @@ class MarkdownCutter:
             lead_in=self._lead_in,
             group=group or self._outline.new_group(),
             prior=scope.prior,
-            also=Topic.DONE if scope.topic in FILES and self._scopes.inside_account() else None,
+            also=Topic.DONE if self._scopes.tells_of_work(reply=self._reply) else None,
         )
 
     def _open(self, level: int, heading: str, reading: HeadingMeaning | None, unit: int) -> None:
         self._lead_in = None
         if reading is None and level < LABEL_LEVEL:
-            reading = named_file(heading, self._scopes.topic)
+            reading = meant_here(heading, self._scopes.topic)
         prior = suggested_by_mark(heading) if reading is None and level < LABEL_LEVEL else None
         self._scopes.open(level, heading, reading, unit=unit, prior=prior)
         if reading is not None:
@@ -252,7 +253,7 @@ class MarkdownCutter:
 
     def _introduction(self, line: str, start: int, end: int) -> None:
         """`Key new files:` before a list: a heading if it means something, else just an introduction."""
-        words = line.strip("*_ :\uff1a")
+        words = _CODE_IN_BRACKETS.sub(r"\1", line).strip("*_ :\uff1a")
         scope = self._scopes.topic
         reading = read_introduction(words, inside=scope not in OPEN_SCOPES)
         if reading is None and self._reply:

@@ -23,34 +23,32 @@ _OF_NONE: Final = re.compile(
     r"(?: (?:detected|found|needed|left|so far))?[\W_]*",
     re.IGNORECASE,
 )
-_LEAD_FIRST: Final = frozenset("nNkKaA\u043d\u041d")
-"""What `_NOTHING_LEAD` begins with, but for signs."""
-_SIGNS: Final = " \t\r\n*`-_([{\"'>~#"
-_NOTHING_FIRST: Final = frozenset(case for word in NOTHING for case in (word[0], word[0].upper()))
-"""What a word for nothing begins with, but for signs."""
+_NONE_AND_MORE: Final = re.compile(
+    r"[\W_]*(?:none|nothing|n/a|keine|aucune?|ninguno|nenhum|nessuno|нет|なし|无|無|없음)"
+    r"[ *_`]{0,3}(?:[,:\u2014\u2013\uff0c\u3001]|[ ]-[ ])",
+    re.IGNORECASE,
+)
 _LONGEST_WORD_FOR_NOTHING: Final = 40
 _LONGEST_NO: Final = 80
-_NONE_FIRST: Final = frozenset("nNkKaA_(*")
-"""What `_NAMES_NONE` begins with."""
 NOTHING_LONGEST: Final = 200
 """A text of this length says something."""
 
 
 def says_nothing(text: str) -> bool:
     """True for what an agent writes where it has nothing to say: `None.`, `- Нет`, `[]`, `無し`."""
-    size = len(text)
-    first = text[:1]
-    if size > _LONGEST_WORD_FOR_NOTHING:
-        if size >= NOTHING_LONGEST or (first not in _LEAD_FIRST and first.isalnum()):
-            return False
-        first = text.lstrip(_SIGNS)[:1]
-        return (first in _LEAD_FIRST or not first.isalnum()) and _NOTHING_LEAD.match(text) is not None
-    if first not in _NOTHING_FIRST and first.isalnum():
+    if len(text) >= NOTHING_LONGEST:
         return False
+    if len(text) > _LONGEST_WORD_FOR_NOTHING:
+        return _NOTHING_LEAD.match(text) is not None
     words = text.strip(" \t\r\n-*_.`~()[]{}!。:;>|—–").casefold()  # noqa: RUF001 (dashes that agents write)
-    if words in NOTHING or not (words[:1].isalnum() or any(map(str.isalnum, words))):
+    if words in NOTHING or not any(map(str.isalnum, words)):
         return True
-    return ("." in text or ";" in text) and _NOTHING_LEAD.match(text) is not None
+    return _NOTHING_LEAD.match(text) is not None
+
+
+def begins_with_none(text: str) -> bool:
+    """True for `None, milestone shipped.` where issues are asked for: what follows belongs elsewhere."""
+    return _NONE_AND_MORE.match(text) is not None
 
 
 def tells_of_none(text: str) -> bool:
@@ -60,4 +58,4 @@ def tells_of_none(text: str) -> bool:
 
 def names_none(text: str) -> bool:
     """True for `No known issues.` where issues are asked for."""
-    return len(text) < _LONGEST_NO and text[0] in _NONE_FIRST and _NAMES_NONE.fullmatch(text) is not None
+    return len(text) < _LONGEST_NO and _NAMES_NONE.fullmatch(text) is not None

@@ -9,10 +9,10 @@ from functools import cache, lru_cache
 from typing import Final
 
 from segue.domain.handoff.extract.conclusions import conclusion_of
+from segue.domain.handoff.extract.heading_words import words_of
+from segue.domain.handoff.extract.reply_outcome import QUOTED, find_reply_outcome
 from segue.domain.handoff.extract.reply_outcome import WEIGHT as REPLY
-from segue.domain.handoff.extract.reply_outcome import find_reply_outcome
 from segue.domain.handoff.extract.units import OutcomeWords, Outline
-from segue.domain.handoff.extract.vocabulary import words_of
 from segue.domain.handoff.model import Outcome
 
 WORDS: Final[dict[Outcome, str]] = {
@@ -47,6 +47,8 @@ WORDS: Final[dict[Outcome, str]] = {
 }
 """Words in a status line. An outcome that stands first here wins over those below."""
 
+_AWAITS: Final = re.compile(r"(?:^|[\s\uff0c\u3001\uff1b\u3002,;(\uff08])(?:\u7b49)?\u5f85")
+"""A clause that begins with what is waited for: `\u67b6\u6784\u5b8c\u6210\uff0c\u5f85\u9a8c\u8bc1`."""
 _PERCENT: Final = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d+)?[ ]?%")
 _NO: Final = re.compile(r"\b(?:no|0|zero|without|keine?|sans|sin|sem|нет|非|无)\s+\w+", re.IGNORECASE)
 _COMPOUND: Final = re.compile(r"\b(?:fail|pass|block)-\w+", re.IGNORECASE)
@@ -71,7 +73,7 @@ _STRONG_WORD: Final = re.compile(
 )
 _STRONG: Final = (
     *("in progress", "\u2705", "100%", "100 %", "abgeschlossen", "fertig", "termin\u00e9", "conclu\u00edd"),
-    *("\u5b8c\u6210", "\u5b8c\u4e86", "\uc644\ub8cc", "\u0433\u043e\u0442\u043e\u0432\u043e"),
+    *("successfully", "\u5b8c\u6210", "\u5b8c\u4e86", "\uc644\ub8cc", "\u0433\u043e\u0442\u043e\u0432\u043e"),
 )
 """What a title, or a sentence on the state of things, must say to state that the work is done."""
 _RESULT: Final = re.compile(r"\W*(?:results?|ergebnis|résultat|resultado)\b", re.IGNORECASE)
@@ -150,6 +152,8 @@ def judge(words: str) -> Outcome | None:
     if _UNSPACED.search(line):
         squashed = joined.replace(" ", "")
         found |= {outcome for phrase, outcome in lexicon.unspaced if phrase in squashed}
+        if _AWAITS.search(line):
+            found.add(Outcome.PARTIAL)
     percent = _PERCENT.search(line) if "%" in line else None
     if percent:
         found.add(Outcome.COMPLETED if int(percent[1]) >= 100 else Outcome.PARTIAL)
@@ -216,13 +220,14 @@ def _judge_title(item: OutcomeWords) -> Outcome | None:
 
 def _judge_statement(item: OutcomeWords) -> Outcome | None:
     """A sentence on the state of things tells of many things; not every word in it is the outcome."""
-    found = judge(item.text)
+    words = QUOTED.sub(" ", item.text)
+    found = judge(words)
     if found is Outcome.FAILED:
-        return found if _FAILED.match(item.text) else None
-    if found is Outcome.COMPLETED and not _is_strong(item.text):
+        return found if _FAILED.match(words) else None
+    if found is Outcome.COMPLETED and not _is_strong(words):
         return None
-    if found is Outcome.PARTIAL and "%" in item.text and not _is_strong(item.text):
-        return judge(item.text.replace("%", ""))
+    if found is Outcome.PARTIAL and "%" in words and not _is_strong(words):
+        return judge(words.replace("%", ""))
     return found
 
 
@@ -237,7 +242,12 @@ def said_by_heading(heading: str) -> Outcome | None:
     if "/" not in heading and any(words in lower for words in _UNFINISHED):
         return Outcome.PARTIAL  # `Done / In progress / Next` stands over all of them
     tail = _TAIL.search(heading)
-    return judge(tail[1]) if tail and is_status_alone(tail[1], 4) else None
+    return judge(tail[1]) if tail and (is_status_alone(tail[1], 4) or _is_phrase(tail[1])) else None
+
+
+def _is_phrase(words: str) -> bool:
+    """True for a status of several words and nothing else: `en cours`."""
+    return any(phrase == f" {' '.join(words_of(words))} " for phrase, _ in _lexicon().phrases)
 
 
 _JUDGES: Final = {TITLE: _judge_title, STATEMENT: _judge_statement, HEADING: _judge_heading}
@@ -265,7 +275,7 @@ def decide_outcome(outline: Outline, *, exact: bool, plain: bool) -> tuple[str, 
             return stated
     if said is not None:
         return said.text, said
-    weak = decide(outline.evidence)
-    if weak is None and (concluded := conclusion_of(outline.source)):
-        weak = decide([concluded])
-    return weak
+    if weak := decide(outline.evidence):
+        return weak
+    concluded = conclusion_of(outline)
+    return (concluded.text, concluded) if concluded else None

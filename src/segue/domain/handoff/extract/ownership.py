@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from segue.domain.handoff.extract.heading_words import has_no_spaces
 from segue.domain.handoff.extract.item_parts import PART_LABELS
 from segue.domain.handoff.extract.outcome import is_status_alone
 from segue.domain.handoff.extract.result import SourcePlace
 from segue.domain.handoff.extract.statements import ExtractedStatement
 from segue.domain.handoff.extract.topics import TEXTS, Topic
 from segue.domain.handoff.extract.units import OPENING, OutcomeWords, Outline, Unit, UnitKind
+from segue.domain.handoff.extract.vocabulary import read_heading
 from segue.domain.text.span import Span, TextPiece, cut
 
 _WORDS: Final = re.compile(r"[^\W_]")
@@ -21,6 +23,7 @@ _RIM: Final = " \t\r\n`*_:|,;>\u2014\u2013-\u2192=()[]~\"'"
 _GAP: Final = re.compile(r"[\s>|*+\u2022-]*(?:\d{1,9}[.)]\s*)?(?:\[[ xX]\]\s*)?")
 _LONGEST_GAP: Final = 200
 _MARKER: Final = re.compile(r"[ \t]*(?P<sign>[-*+\u2022]|\d{1,9}[.)])[ \t]+")
+_FEWEST_WORDS, _FEWEST_LETTERS = 4, 8
 _HEADING_SIGNS: Final = "#*_ \t\r\n:\uff1a<>/="
 
 
@@ -184,11 +187,16 @@ class Ownership:
         return found
 
     def _loose(self) -> list[tuple[Span, str, int, None]]:
-        """Lead-ins and table heads that introduce no item of a field."""
+        """Lead-ins and table heads that introduce no item, and lone headings that say something."""
+        heads = {above for unit in self._outline.units for above in unit.where.headings}
         return [
             (unit.span, unit.text, unit.id, None)
             for unit in self._outline.units
-            if unit.kind in (UnitKind.LEAD_IN, UnitKind.HEAD) and unit.id not in self.owners
+            if unit.id not in self.owners
+            and (
+                unit.kind in (UnitKind.LEAD_IN, UnitKind.HEAD)
+                or (unit.kind is UnitKind.HEADING and unit.id not in heads and _says_more(unit.text))
+            )
         ]
 
     def _heading(self, unit: int, section: int) -> str:
@@ -218,6 +226,16 @@ class Ownership:
                 note = f"{words!r} says nothing"
             self.notes.append(note)
             self._own(unit.id, Share.NOTE, note)
+
+
+def _says_more(heading: str) -> bool:
+    """False for the name of a section, which says nothing if nothing stands under it."""
+    reading = read_heading(heading.strip(_HEADING_SIGNS))
+    if reading is not None and reading.exact:
+        return False
+    if has_no_spaces(heading):
+        return len(heading) >= _FEWEST_LETTERS
+    return len(heading.split()) >= _FEWEST_WORDS
 
 
 def _line_start(source: str, at: int) -> int:

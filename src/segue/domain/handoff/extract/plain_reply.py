@@ -30,6 +30,7 @@ _STILL: Final = re.compile(r"\bstill (?:needs?|to)\b|^\W*(?:next|todo)\b")
 """What makes a next step of a sentence that begins with work."""
 _QUOTED: Final = re.compile(r"\W{0,3}?(?:\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb)\W{0,3}")
 """A paragraph that is one quotation: the words of something else."""
+_BOLD_SENTENCE: Final = re.compile(r"(?:\*\*|__)[^*\n]*[.!?\uff1f\u3002](?:\*\*|__)")
 LONGEST_SENTENCE: Final = 600
 
 
@@ -54,6 +55,8 @@ class _Cues:
     """What only says that an account follows."""
     work_named: re.Pattern[str]
     """What names work that the agent did: `Key fixes I added:`."""
+    has_done: re.Pattern[str]
+    """What leaves the work itself to the list: `I have already:`."""
     describes: re.Pattern[str]
     """What says that a list of the contents of a thing follows."""
 
@@ -79,10 +82,11 @@ def _cues() -> _Cues:
         not_work=frozenset(person["not_work"]),
         checks=frozenset(person["checks"]),
         beside=_fits(data["beside"]),
-        announces=re.compile(rf"^\W*{either(data['announces']['start'])}(?!\w).*:\W*$"),
+        announces=re.compile(rf"^\W*{either(data['announces']['start'])}(?!\w).*[:.]\W*$"),
         work_named=re.compile(
             rf"\W*(?:[\w-]+ ){{0,4}}(?:that )?(?:i|we)(?:'ve| have)? (?:{between} )*{verbs}\b[^.]*:$"
         ),
+        has_done=re.compile(rf"(?:^|[\u2013\u2014.,;-] ?)(?:i|we)(?:'ve| have)(?: {between}| so far)*:$"),
         describes=_fits(data["describes"]),
     )
 
@@ -125,8 +129,17 @@ def _is_structured(outline: Outline, unit: Unit) -> bool:
 
 
 def cut_sentences(outline: Outline) -> None:
-    """Cuts the paragraphs that no heading explains into sentences, and those into clauses."""
+    """Cuts the paragraphs that no heading explains into sentences, and those into clauses.
+
+    A sentence in bold that stands alone heads nothing: `**Which one do you want?**`
+    """
+    heads = {above for unit in outline.units for above in unit.where.headings}
     for unit in list(outline.units):
+        if unit.kind is UnitKind.HEADING and unit.id not in heads and _BOLD_SENTENCE.fullmatch(unit.text):
+            outline.units[unit.id] = replace(
+                unit, kind=UnitKind.SENTENCE, where=replace(unit.where, topic=None)
+            )
+            continue
         if (
             unit.kind is not UnitKind.PARAGRAPH
             or unit.where.topic not in _CUT
@@ -180,6 +193,8 @@ def introduced_by(sentence: str, *, inside: bool = False) -> HeadingMeaning | No
     if _cues().describes.match(_plain_words(sentence)):
         return HeadingMeaning(topic=Topic.CONTEXT, exact=True, weight=1)
     topic = Topic.ASIDE if inside else topic_of_sentence(sentence)
+    if not inside and _cues().has_done.search(_plain_words(sentence)):
+        topic = Topic.DONE
     if topic is Topic.ASIDE and not inside and _cues().work_named.match(_plain_words(sentence)):
         topic = Topic.DONE
     return (

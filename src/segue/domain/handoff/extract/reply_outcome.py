@@ -19,7 +19,7 @@ _FIRST, _LAST = 3, 2
 _TOLD: Final = frozenset(
     {UnitKind.SENTENCE, UnitKind.ITEM, UnitKind.PARAGRAPH, UnitKind.HEADING, UnitKind.LEAD_IN}
 )
-_QUOTED: Final = re.compile(r"[\"\u201c\u300c][^\"\u201d\u300d]*[\"\u201d\u300d]|`[^`]*`")
+QUOTED: Final = re.compile(r"[\"\u201c\u300c][^\"\u201d\u300d]*[\"\u201d\u300d]|`[^`]*`")
 _NO_STRESS: Final = re.compile(r"[*`]")
 _ORDER: Final = (Outcome.BLOCKED, Outcome.FAILED, Outcome.PARTIAL, Outcome.COMPLETED)
 
@@ -75,7 +75,7 @@ def outcome_of_sentence(sentence: str) -> Outcome | None:
         return None
     if said := _said_anywhere(sentence):
         return said
-    words = _QUOTED.sub(" ", sentence.replace("\u2019", "'").replace("*", "")).lower()
+    words = QUOTED.sub(" ", sentence.replace("\u2019", "'").replace("*", "")).lower()
     words = " ".join(words.split())
     ends = _ends()
     for outcome in _ORDER:

@@ -122,10 +122,11 @@ class Scopes:
                 del self._stack[at:]
                 return
 
-    def inside_account(self) -> bool:
-        """True for a labelled list inside an account of the work: it tells of both."""
+    def tells_of_work(self, *, reply: bool) -> bool:
+        """True where items that name files say what was done: in a reply, in a list inside an account."""
         stack = self._stack
-        return len(stack) > 1 and stack[-1].level >= BOLD_LEVEL and stack[-2].topic is Topic.DONE
+        inside = len(stack) > 1 and stack[-1].level >= BOLD_LEVEL and stack[-2].topic is Topic.DONE
+        return self.topic in FILES and (reply or inside)
 
 
 def settle(outer: Topic | None, reading: HeadingMeaning, *, own: bool = False) -> Topic:
@@ -134,6 +135,8 @@ def settle(outer: Topic | None, reading: HeadingMeaning, *, own: bool = False) -
         return outer
     if outer is Topic.DONE and reading.exact and reading.topic is Topic.READING and "file" in reading.phrase:
         return Topic.CHANGED
+    if outer is Topic.DECISIONS:
+        own = False  # what was decided on: `Architecture`
     if own and reading.topic is Topic.CONTEXT and (reading.exact or (reading.strong and outer is Topic.NEXT)):
         return reading.topic
     if outer is Topic.NEXT and (

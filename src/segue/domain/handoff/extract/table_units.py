@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Final
 
 from segue.domain.handoff.extract.blocks import HEAD, ROW, Block
+from segue.domain.handoff.extract.heading_words import words_of
 from segue.domain.handoff.extract.topics import BAD_MARKS, DONE_MARKS, OPEN_MARKS, Topic
 from segue.domain.handoff.extract.units import Cell, Outline, UnitKind, Where
-from segue.domain.handoff.extract.vocabulary import is_done_word, read_heading, words_of
+from segue.domain.handoff.extract.vocabulary import is_done_word, read_heading
 from segue.domain.text.span import TextPiece, cut
 
 STATUS_COLUMNS: Final = frozenset(
@@ -25,7 +26,7 @@ STATUS_COLUMNS: Final = frozenset(
         "estado",
         "stand",
         "statut",
-        "état",
+        "etat",  # columns are compared without accents
         "状态",
         "狀態",
         "状態",
@@ -34,7 +35,7 @@ STATUS_COLUMNS: Final = frozenset(
 )
 MINOR_COLUMNS: Final = STATUS_COLUMNS | {"", "id", "no", "date", "nr"}
 _SEVERITY_COLUMNS: Final = frozenset(
-    {"severity", "sev", "risk level", "schweregrad", "sévérité", "severidad", "критичность", "严重性"}
+    {"severity", "sev", "risk level", "schweregrad", "severite", "severidad", "критичность", "严重性"}
 )
 _LIGHTS: Final = frozenset("\U0001f534\U0001f7e0\U0001f7e1\U0001f7e2")
 _PROGRESS: Final = frozenset(

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
+from segue.domain.handoff.extract.heading_words import LONGEST_HEADING, UNSPACED, words_of
 from segue.domain.handoff.extract.topics import Topic
 from segue.domain.text.words import DID, DONE_WORDS, OPEN_WORDS, word_set
 
-_WORD: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
-_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_UMLAUTS: Final = str.maketrans({"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"})
 _ASIDE: Final = re.compile(r"[(\uff08\[][^()\uff08\uff09\[\]]{0,200}[)\uff09\]]")
 _DASH: Final = re.compile(r"[\u2014\u2013:\u2192]|[ ]-[ ]")
 _JOINT: Final = re.compile(r"[/&+,]| and ")
-_NOT: Final = word_set("not nicht pas не no non isnt arent wasnt werent never cannot não inte")
+_NOT: Final = word_set("not nicht pas не no non isnt arent wasnt werent never cannot nao inte")
 _AHEAD: Final = frozenset({"be", "get", "until"})
 """What stands before a word for done where it is still to come."""
 _NOT_YET: Final = ("未", "没", "沒", "待", "需", "需要", "计划", "計劃", "못", "안", "아직")
@@ -36,6 +34,15 @@ _UNSURE: Final = frozenset({Topic.CHECKS, Topic.TASKS})
 _LOOKED_AT: Final = frozenset({"tested", "verified", "reviewed", "validated", "investigated", "documented"})
 _NOT_AS_REPORT: Final = frozenset({"how", "where", "why", "when", "if", "last", "date", "to"})
 """What a heading begins with that ends with a verb of work, and reports none."""
+_EXPLAINS: Final = frozenset({"how", "como", "comment", "wie", "come", "как", "як", "jak", "hoe", "hur"})
+"""What a heading begins with that explains how a thing works: `How the cache is built (summary)`."""
+_NEEDS: Final = word_set(
+    "needs need requires require awaiting requiere requieren requer requerem necesita "
+    "precisa necessite braucht benotigt richiede требует требуют ожидает требуется потребує"
+)
+"""What a heading begins with that asks for a decision: `Requires a decision`."""
+_TURNED: Final = frozenset({Topic.DONE, Topic.DECISIONS})
+"""What a heading is not about after such a word."""
 _WHAT_WAS: Final = re.compile(
     r"what (?:was|were|has been|have been|got|i|we|ive|weve)(?: just| already| also)? (?P<verb>\w+ed|built)\b"
 )
@@ -57,7 +64,8 @@ _ASKS: Final = re.compile(
     r"\b(?:must|should|(?:needs?|has|have|is|are) to)(?P<not> not)?(?: be| also)?$", re.IGNORECASE
 )
 """`The migration must:` before a list of what is to be done."""
-_LONGEST_HEADING: Final = 160
+_NUMBERED: Final = re.compile(r"\W*(?:task|aufgabe|tarea|tarefa|t[a\u00e2]che) #?\d+\W*", re.IGNORECASE)
+"""One of several tasks, not the one that was set."""
 _RANK: Final = {topic: rank for rank, topic in enumerate(Topic)}
 
 
@@ -89,18 +97,6 @@ class _Tables:
     longest: int
 
 
-def words_of(heading: str) -> list[str]:
-    """The words that headings are compared by: lower case, no numbers, no signs, no apostrophes."""
-    heading = heading[:_LONGEST_HEADING]
-    if " " not in heading:
-        heading = _HUMP.sub(" ", heading)
-    if heading.isascii():
-        plain = heading.lower().replace("'", "")
-    else:
-        plain = unicodedata.normalize("NFKC", heading).casefold().replace("'", "").replace("\u2019", "")
-    return [word for word in _WORD.findall(plain) if not word.isdigit()]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Phrase:
     """One entry of the vocabulary."""
@@ -120,7 +116,8 @@ def load_phrases() -> list[Phrase]:
         for topic in Topic
         for language, topics in data.items()
         for kind, listed in topics.get(topic.value, {}).items()
-        for words in listed
+        for written in listed
+        for words in dict.fromkeys((written, written.translate(_UMLAUTS) if language == "de" else written))
     ]
 
 
@@ -134,7 +131,7 @@ def _tables() -> _Tables:
         whole.setdefault(squashed, phrase.topic)
         if phrase.exact:
             continue
-        if _UNSPACED.search(squashed):
+        if UNSPACED.search(squashed):
             unspaced.setdefault(squashed, phrase.topic)
         else:
             within.setdefault(phrase.words, phrase.topic)
@@ -150,9 +147,19 @@ def read_heading(heading: str) -> HeadingMeaning | None:
     """The topic of a heading, or none.
 
     What stands before a colon goes before the rest; what stands in brackets counts only if it is a
-    heading by itself and the rest means nothing.
+    heading by itself and the rest means nothing. How a thing was made is no account of the work.
     """
-    bare = heading[:_LONGEST_HEADING]
+    reading = _in_parts(heading)
+    if reading is None or reading.topic not in _TURNED:
+        return reading
+    first = words_of(heading)[:1]
+    if reading.topic is Topic.DONE:
+        return reading if _EXPLAINS.isdisjoint(first) else None
+    return reading if _NEEDS.isdisjoint(first) else replace(reading, topic=Topic.QUESTIONS)
+
+
+def _in_parts(heading: str) -> HeadingMeaning | None:
+    bare = heading[:LONGEST_HEADING]
     if not bare.isascii() or "(" in bare or "[" in bare:
         bare = _ASIDE.sub(" ", bare)
     head, colon, _ = bare.replace("\uff1a", ":").partition(":")
@@ -169,7 +176,7 @@ def read_heading(heading: str) -> HeadingMeaning | None:
 
 def _in_brackets(heading: str) -> HeadingMeaning | None:
     """What stands in brackets, where that is a heading by itself; a priority only grades."""
-    for aside in _ASIDE.findall(heading[:_LONGEST_HEADING]):
+    for aside in _ASIDE.findall(heading[:LONGEST_HEADING]):
         if (reading := _read(aside)) and reading.exact:
             graded = reading.phrase.endswith("priority")
             return replace(reading, exact=False, strong=False) if graded else reading
@@ -187,7 +194,7 @@ def _of_parts(heading: str) -> HeadingMeaning | None:
 
 def _file_heading(heading: str) -> HeadingMeaning | None:
     """`Files (uncommitted)` are files that were changed."""
-    for aside in _ASIDE.findall(heading[:_LONGEST_HEADING]):
+    for aside in _ASIDE.findall(heading[:LONGEST_HEADING]):
         reading = _read(aside)
         if reading and reading.topic in (Topic.CREATED, Topic.MODIFIED, Topic.CHANGED):
             return reading
@@ -242,13 +249,13 @@ def _leads(topic: Topic, words: list[str], size: int) -> bool:
 
 def _read(heading: str) -> HeadingMeaning | None:
     words = words_of(heading)
-    if not words:
+    if not words or _NUMBERED.fullmatch(heading):
         return None
     tables = _tables()
     topic = tables.whole.get("".join(words))
     if topic is not None:
         return HeadingMeaning(topic=topic, exact=True, weight=len(words), phrase=" ".join(words))
-    if not heading.isascii() and _UNSPACED.search(heading):
+    if not heading.isascii() and UNSPACED.search(heading):
         found = _unspaced("".join(words), tables)
         if found is not None:
             return found
@@ -348,7 +355,7 @@ def _says_done(words: list[str], phrase: str, tables: _Tables) -> bool:
     after = len(phrase.split()) + next((at for at in range(len(words)) if phrase.startswith(words[at])), 0)
     return any(
         tables.within.get(word) is Topic.DONE
-        and word in DONE_WORDS
+        and word in _status_words()[0]
         and _negated(Topic.DONE, words[at - 1]) is Topic.DONE
         for at, word in enumerate(words)
         if at >= after
@@ -371,16 +378,20 @@ def _negated(topic: Topic, before: str) -> Topic:
     return Topic.NEXT if topic is Topic.DONE and (before in _NOT or before in _AHEAD) else topic
 
 
-def has_no_spaces(text: str) -> bool:
-    """True if it is written in a script that puts no spaces between words."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
-
-
 @lru_cache(maxsize=2048)
 def is_done_word(text: str) -> bool | None:
     """True if a status cell says done, false if it says open, none if it says neither."""
     words = words_of(text)
-    joined = " ".join(words)
-    if joined in OPEN_WORDS or any(w in OPEN_WORDS for w in words) or "not" in words:
+    done, open_ = _status_words()
+    if " ".join(words) in open_ or not open_.isdisjoint(words) or "not" in words:
         return False
-    return True if any(w in DONE_WORDS for w in words) else None
+    return None if done.isdisjoint(words) else True
+
+
+@cache
+def _status_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The words for done and for open, as words are compared."""
+    done, open_ = (
+        frozenset(" ".join(words_of(word)) for word in listed) for listed in (DONE_WORDS, OPEN_WORDS)
+    )
+    return done, open_

@@ -31,6 +31,8 @@ _DOES: Final = re.compile(
 """A verb in the third person, and what it does something to."""
 _FEWEST_DESCRIBING, _MOST_OF = 3, 0.75
 _OF_VOTE, _OF_MARK, _OF_VAGUE_HEADING = 4.0, 2.0, 1.0
+_HOLDS_ALONE: Final = frozenset({Topic.DONE, Topic.NEXT})
+"""What a mark or a step of a plan says of a list whose items say nothing."""
 _MARGIN: Final = 0.5
 _SURE: Final = 1.0
 
@@ -86,6 +88,8 @@ def _decide(source: str, units: list[Unit]) -> Vote | None:
         points[_NOTHING] += _OF_VAGUE_HEADING  # type: ignore[assignment]  # as above
     if prior is not None and (heading is None or heading is Topic.WHOLE):
         points[prior] += _OF_MARK  # type: ignore[assignment]  # as above
+        if prior in _HOLDS_ALONE and set(points) <= {_NOTHING, prior}:
+            return Vote(topic=prior, sure=False)
     ranked = points.most_common(2)
     if not ranked or ranked[0][0] is _NOTHING:
         return None
