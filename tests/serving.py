@@ -32,6 +32,10 @@ class ServedSegue:
         self.client = httpx.Client(timeout=120)
         lay_out_database(data_dir)
 
+    def like(self, **settings: str) -> ServedSegue:
+        """Another one with the same data and further settings."""
+        return ServedSegue(self.project, self.data_dir, files=self._files, **(self._settings | settings))
+
     def start(self) -> None:
         """Start it and wait until it answers."""
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115  # lives as long as the process

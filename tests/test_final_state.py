@@ -8,17 +8,12 @@ import pytest
 
 from segue.domain.evidence.model import CommandRun, Evidence, TestComparison, TestOutcome, TestRun
 from segue.domain.final_state import (
-    CheckResult,
-    FinalState,
-    Finding,
     FindingKind,
     StepLedger,
     StoppedBy,
     check_results,
     judge_again,
-    read_final_state,
     why_stopped,
-    write_final_state,
 )
 from segue.domain.handoff import Handoff
 
@@ -146,9 +141,3 @@ def test_a_bare_question_without_a_record_is_only_a_question() -> None:
     assert asked is not None
     assert asked.reason == "Should I go on?"
     assert why_stopped(None, "Should I go on?", has_changes=True) is None
-
-
-def test_a_state_is_read_as_it_was_written() -> None:
-    finding = Finding(kind=FindingKind.WEAKENED, step=2, agent_name="dev", text="test_a", path="t.py", line=3)
-    state = FinalState(findings=(finding,), checks=(CheckResult(command="t", exit_code=None, fault="gone"),))
-    assert read_final_state(write_final_state(state)) == state

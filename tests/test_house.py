@@ -163,8 +163,14 @@ def test_reading_loads_neither_the_engine_nor_what_writes(tmp_path: Path) -> Non
     )
     loaded = run_python(code).partition("LOADED")[2].split()
     assert "segue.adapters.storage.views" in loaded
-    slow = ("dbos", "fastapi", "uvicorn", "sqlalchemy", "psycopg")
+    slow = ("dbos", "fastapi", "uvicorn", "sqlalchemy", "alembic", "psycopg")
     assert not [name for name in slow if name in loaded]
+    after_a_reply = (
+        "segue.domain.handoff.extract.extraction",
+        "segue.domain.claims.verify",
+        "segue.domain.evidence.weakened.find",
+    )
+    assert not [name for name in after_a_reply if name in loaded], "no reply is there to be read"
 
 
 def test_a_run_on_one_machine_loads_no_dbos(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.backend import SessionRequest
-from segue.domain.catalog import TemplateStep
 from segue.domain.permissions import (
     DEFAULT_RULES,
     Access,
@@ -18,6 +17,7 @@ from segue.domain.permissions import (
     decide,
     rules_for,
 )
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
 

@@ -103,6 +103,19 @@ def test_a_wrong_variable_is_named_with_its_value(
     assert complaint(project).startswith(f"{name}='{value}' is wrong: ")
 
 
+@pytest.mark.parametrize("address", ["https://me:secret@example.org/a.git", "ext::sh -c true", "../a.git"])
+def test_steps_are_pushed_to_an_address_without_a_password(
+    project: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("SEGUE_PUSH_TO", address)
+    sentence = complaint(project)
+    assert sentence.startswith("SEGUE_PUSH_TO is wrong: ")
+    assert address not in sentence
+    for good in ("origin", "git@example.org:a.git", "/srv/a.git"):
+        monkeypatch.setenv("SEGUE_PUSH_TO", good)
+        assert load_settings(project).push_to == good
+
+
 def test_a_variable_that_is_no_json_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEGUE_BACKEND_OPTIONS", "{broken")
     assert "backend_options" in complaint(project).lower()

@@ -104,7 +104,9 @@ __all__ = [
 _ELSEWHERE = {
     "segue.domain.briefing": ("Briefing", "Predecessor", "brief"),
     "segue.domain.errors": ("SegueError",),
-    "segue.domain.claims": ("Evidence", "Ledger", "verify_claims"),
+    "segue.domain.claims": ("Evidence", "Ledger"),
+    "segue.domain.claims.verify": ("verify_claims",),
+    "segue.domain.handoff.extract.extraction": ("extract_handoff",),
     "segue.running": (
         "AgentAsked",
         "AgentBackend",

@@ -65,7 +65,10 @@ class LazyParts:
         from segue.application.ports.engine import WorkerPolicy
         from segue.bootstrap import open_segue
 
-        return open_segue(settings, policy=WorkerPolicy(hosting=hosting, room=settings.max_running))
+        policy = WorkerPolicy(
+            hosting=hosting, room=settings.max_running, overall=settings.max_running_overall
+        )
+        return open_segue(settings, policy=policy)
 
     def tools(self, settings: Any) -> AbstractAsyncContextManager[AgentTools]:
         """The tools of agents, with the database open and nothing else."""

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_config_path, user_data_path
 from pydantic import Field, ValidationError, field_validator
@@ -24,9 +24,10 @@ from segue.adapters.catalog.project import Project, read_bytes, read_project, re
 from segue.adapters.catalog.trust_store import TRUST_FILE, TrustStore
 from segue.domain.errors import CatalogError, NotTrusted, SettingsError, UnsafeProject, describe_known
 from segue.domain.handoff import OutputNotation
+from segue.domain.repository_source import shared_address
 from segue.domain.trust import SETTINGS_FILE
 
-_SECRET = frozenset({"database_url"})
+_SECRET = frozenset({"database_url", "push_to"})
 """Never shown in an error."""
 NEVER_FROM_PROJECT = frozenset(
     {
@@ -35,8 +36,10 @@ NEVER_FROM_PROJECT = frozenset(
         "data_dir",
         "database_url",
         "host",
+        "keep_days",
         "not_secret",
         "port",
+        "push_to",
     }
 )
 """Where Segue listens, whom it lets in and where it keeps things is the user's alone to say."""
@@ -74,12 +77,24 @@ class Settings(BaseSettings):
     """Seconds that a check command of a template may take."""
     max_running: int = Field(default=20, ge=1)
     """How many pipelines run at once in one process; the others wait."""
+    max_running_overall: int | None = Field(default=None, ge=1)
+    """How many run at once in all processes when `segue serve` takes up another one."""
+    max_per_backend: Mapping[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    """Back end -> how many of its agents work at once in one process."""
+    max_recoveries: int = Field(default=20, ge=1)
+    """How often a pipeline is taken up again, without finishing a step, before it fails."""
+    keep_days: float | None = Field(default=None, ge=0, le=36_500)
+    """Days that `segue serve` and `segue worker` keep what an ended pipeline left; none keeps all."""
+    drain_seconds: float = Field(default=20.0, ge=0, le=1e9)
+    """Seconds that running steps get to end after SIGTERM, where other machines can continue the rest."""
     briefing_budget: int | None = Field(default=8000, ge=500)
     """Tokens that a briefing may have; what is left out is named in it."""
     handoff_notation: OutputNotation = OutputNotation.YAML
     """How agents are asked to hand off: yaml, json, four or six sections."""
     ask_writer: bool = True
     """Whether an agent whose reply could not be read is asked once to structure it."""
+    remind_after_hours: float = Field(default=24, gt=0, le=10_000)
+    """When to remind for the first time of what waits for a person; then after twice as long, five times."""
     auto_handoff: bool = True
     """Whether a session hands itself over when a limit is reached, in a step of a pipeline or outside."""
     handoff_context_share: float | None = Field(default=0.75, gt=0, le=1)
@@ -94,6 +109,8 @@ class Settings(BaseSettings):
     """How often the sessions of one step may hand over; then the step fails."""
     mcp: Literal["stdio", "http", "off"] = "stdio"
     """How Segue's own tools reach the records: by the database, by `segue serve`, or not at all."""
+    push_to: str | None = None
+    """Where the commits of each step are pushed if machines share a database: an address, or origin."""
     not_secret: tuple[str, ...] = ()
     """Values that look like secrets and are none: they are not redacted."""
     host: str = "127.0.0.1"
@@ -112,6 +129,19 @@ class Settings(BaseSettings):
     def _or_auto(cls, name: Any) -> Any:
         """Set to nothing, it is as if not set."""
         return "auto" if name is None else name
+
+    @field_validator("push_to")
+    @classmethod
+    def _is_address(cls, address: str | None) -> str | None:
+        """All machines can use it, and it is kept in the records: a password has no place in it."""
+        if address is None or address == "origin" or address.startswith("/"):
+            return address
+        shared = shared_address(address)
+        if shared is None:
+            raise ValueError("it is neither the address of a repository nor origin")
+        if shared != address:
+            raise ValueError("an address with a password or a user; git asks your credential helper for both")
+        return address
 
     @field_validator("data_dir", "config_dir")
     @classmethod
@@ -156,6 +186,11 @@ class Settings(BaseSettings):
     def worktrees_dir(self) -> Path:
         """Where pipelines have their worktrees: apart for each database, whose ids name them."""
         return self.data_dir / "worktrees" / hashlib.sha256(self.main_database_url.encode()).hexdigest()[:12]
+
+    @property
+    def repositories_dir(self) -> Path:
+        """Where clones of repositories are whose folders are on other machines."""
+        return self.data_dir / "repositories" / self.worktrees_dir.name
 
     @property
     def engine_database_url(self) -> str | None:

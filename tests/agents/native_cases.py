@@ -30,10 +30,10 @@ from segue.application.ports.backend import (
     ToolUsed,
     UsageReported,
 )
-from segue.domain.catalog import TemplateStep
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
 from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import TemplateStep
 from segue.testing import (
     Playable,
     ScriptedModel,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from segue.application.pipelines.submit import PipelineRequest
+from segue.application.pipelines.transactions_deciding import HumanDecision
 from segue.domain.activity import ActivityKind
 from segue.testing import ScriptedModel, follow_to_end, say, script, shell, turn, usage
 from tests.agents.rigs import MAKERS, make_project, profile_of
@@ -42,7 +43,9 @@ async def test_a_question_waits_for_a_person(tmp_path: Path, name: str, approve:
                 while not (asked := await segue.views.approvals(pipeline_id=pipeline)):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
             assert "cat calc.py" in asked[0].title
-            await segue.approvals.decide(asked[0].id, approve=approve, comment="Because I say so.")
+            await segue.approvals.decide(
+                asked[0].id, HumanDecision(approve=approve, comment="Because I say so.")
+            )
             ended = await follow_to_end(segue, pipeline)
             activity = await segue.views.activity_after(0, pipeline_id=pipeline)
         heard = "\n".join(str(result) for each in model.requests for result in each.request.results)

@@ -17,9 +17,9 @@ import pytest_asyncio
 from segue.adapters.backends.opencode.backend import OpenCodeBackend
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.backend import Message, Said, ToolState, ToolUsed
-from segue.domain.catalog import Gate, TemplateStep
 from segue.domain.errors import BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import Reaction, TemplateStep
 from segue.testing import build_test_segue, follow_to_end
 from tests.agents.opencode_bench import HANDOFF, SLOW, Bench, ask, running_bench
 
@@ -135,7 +135,7 @@ async def test_a_pipeline_outlives_its_server(bench: Bench, tmp_path: Path, proj
     async with build_test_segue(
         tmp_path, bench.backend(), backend="opencode", backend_options=options
     ) as segue:
-        steps = tuple(TemplateStep(agent=name, on_bad_handoff=Gate.NOTE) for name in ("developer", "qa"))
+        steps = tuple(TemplateStep(agent=name, on_bad_handoff=Reaction.NOTE) for name in ("developer", "qa"))
         wanted = PipelineRequest(custom_steps=steps, prompt="[[whole]] Fix the button.")
         submitted = await segue.pipelines.submit(wanted)
         await bench.model.wait_for_async(lambda _: bench.asked("whole") > before, 120)

@@ -137,7 +137,7 @@ class TooLate(Pipelines):
 
 async def test_an_abort_that_came_too_late_tells_how_the_run_ended(segue: Segue, project: Path) -> None:
     async with client_of(segue) as client:
-        body = await submit(client, QUICK_FIX)
+        body = await submit(client, {"prompt": "x", "custom_steps": [{"agent": "developer"}]})
     async with client_of(replace(segue, pipelines=TooLate(segue))) as client:
         response = await client.post(f"/pipelines/{body['id']}/abort")
     assert response.status_code == 200

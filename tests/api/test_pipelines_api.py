@@ -140,7 +140,7 @@ async def test_aborting_twice_or_after_the_end_is_409(client: httpx.AsyncClient,
     endless = await submit(client, ENDLESS)
     assert (await client.post(f"/pipelines/{endless['id']}/abort")).status_code == 200
     assert_problem(await client.post(f"/pipelines/{endless['id']}/abort"), 409, "aborted")
-    quick = await submit(client, QUICK_FIX)
+    quick = await submit(client, {"prompt": "x", "custom_steps": [{"agent": "developer"}]})
     await follow_to_end(segue, quick["id"])
     assert_problem(await client.post(f"/pipelines/{quick['id']}/abort"), 409, "done")
 
@@ -164,8 +164,8 @@ async def test_the_list_is_newest_first_with_pages_and_filters(
     rest = (await client.get("/pipelines", params={"limit": 4, "before": first["next_cursor"]})).json()
     assert [each["id"] for each in rest["items"]] == [2, 1]
     assert rest["next_cursor"] is None
-    done = (await client.get("/pipelines", params={"status": "done"})).json()
-    assert len(done["items"]) == 5
+    waiting = (await client.get("/pipelines", params={"status": "waiting_for_approval"})).json()
+    assert len(waiting["items"]) == 5
     custom = (await client.get("/pipelines", params={"template": "custom"})).json()
     assert [each["id"] for each in custom["items"]] == [6]
     found = (await client.get("/pipelines", params={"q": "% OF 3"})).json()

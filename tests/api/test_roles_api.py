@@ -76,7 +76,7 @@ async def test_every_route_needs_its_role(segue: Segue) -> None:
         ("POST", "/handoffs/check"),
         ("POST", "/handoffs/extract"),
     }
-    decides = {each for each in needed if each[1].endswith(("/approve", "/reject", "/merge"))}
+    decides = {each for each in needed if each[1].endswith(("/approve", "/reject", "/answer", "/merge"))}
     assert {each for each, role in needed.items() if role == "read"} == reads
     assert {each for each, role in needed.items() if role == "approve"} == decides
     assert {each for each, role in needed.items() if role == "run"} == {*needed} - reads - decides

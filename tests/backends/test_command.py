@@ -20,9 +20,10 @@ from segue.adapters.backends import supervised
 from segue.adapters.backends.command import CommandBackend
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.backend import Message, SessionRequest
-from segue.domain.catalog import AgentProfile, TemplateStep
+from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end
 
 HELLO = Message(id="m1", text="Fix the button, größer.")

@@ -14,9 +14,10 @@ import pytest
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.backend import Message, SessionRequest
 from segue.application.views import PipelineDetail
-from segue.domain.catalog import AgentProfile, TemplateStep
+from segue.domain.catalog import AgentProfile
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
 HELLO = Message(id="m1", text="Fix the button.")
@@ -302,3 +303,17 @@ class TestInAPipeline:
         ended = await self.run(tmp_path, ScriptedBackend())
         assert ended.status is PipelineStatus.FAILED
         assert 'agent "developer" has no script' in (ended.reason or "")
+
+
+@pytest.mark.parametrize(("made_by_a_test", "kept"), [(True, 1), (False, 0)])
+async def test_only_one_that_a_test_made_keeps_what_was_said(
+    tmp_path: Path, made_by_a_test: bool, kept: int
+) -> None:
+    backend = ScriptedBackend(sessions_dir=None if made_by_a_test else tmp_path)
+    wanted = request(tmp_path, actions=[{"say": "Done."}])
+    session = await backend.open(wanted)
+    await backend.send(wanted, session, HELLO)
+    await backend.wait(session, HELLO.id)
+    await backend.abort(session)
+    await backend.close(session)
+    assert [len(each) for each in (backend.received, backend.aborted, backend.closed)] == [kept] * 3

@@ -306,7 +306,8 @@ def test_a_command_sees_of_the_environment_what_it_is_handed(
         ],
         1,
     ):
-        assert run(*task, *extra)[0] == 0
+        assert run(*task, *extra)[0] == 3  # its words are no handoff: a person reviews them
+        assert run("pipelines", "abort", str(number))[0] == 0
         reply = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])["attempts"][0][
             "reply"
         ]
@@ -331,7 +332,8 @@ def test_a_native_agent_is_handed_what_pass_env_names(
     monkeypatch.setenv("NPM_TOKEN", "n-123")
     task = ("run", "quick_fix", "x", "--backend", "codex", "--json")
     for number, (extra, said) in enumerate([((), ", ."), (("--pass-env", "aws_*"), "work, .")], 1):
-        assert run(*task, *extra)[0] == 0
+        assert run(*task, *extra)[0] == 3  # its words are no handoff: a person reviews them
+        assert run("pipelines", "abort", str(number))[0] == 0
         shown = json.loads(run("pipelines", "show", str(number), "--step", "1", "--json")[1])
         assert shown["attempts"][0]["reply"].strip() == said
     scripted = ("run", "quick_fix", "x", "--backend", "scripted", "--pass-env", "AWS_PROFILE")
@@ -367,6 +369,7 @@ def test_a_step_that_never_began_has_no_time(capsys: pytest.CaptureFixture[str])
         id=1,
         order_index=0,
         agent_name="qa",
+        name="qa",
         status="failed",
         started_at=None,
         finished_at=now,

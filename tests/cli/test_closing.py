@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,9 @@ def repo(repository: Path) -> Path:
     templates = {name: {"steps": [{"agent": name}], "on_refuted": "note"} for name in AGENTS}
     templates["fixed"] = {"steps": [{"agent": "liar"}, {"agent": "helper"}], "on_refuted": "note"}
     templates["unfixed"] = {"steps": [{"agent": "liar"}, {"agent": "looker"}], "on_refuted": "note"}
+    anyway = {"blocked": "continue", "failed": "continue", "question": "continue"}
+    for name in ("blocked", "failing", "asker"):
+        templates[f"{name}_anyway"] = {"steps": [{"agent": name, "on_outcome": anyway}]}
     templates["half"] = {"steps": [{"agent": "honest"}, {"agent": "broken"}, {"agent": "looker"}]}
     write_catalog(repository, json.dumps({"agents": AGENTS, "templates": templates}))
     write(repository, {".gitignore": ".segue/\n"})
@@ -103,11 +107,31 @@ def test_a_file_that_nobody_mentions_is_named_but_no_lie(repo: Path, segue: Segu
         ("asker", "Done, but the asker only asks: Should it send an email?"),
     ],
 )
-def test_an_agent_that_did_not_do_its_job_is_quoted(
+def test_a_template_that_continues_all_the_same_quotes_an_agent_that_did_not_do_its_job(
     repo: Path, segue: Segue, template: str, sentence: str
 ) -> None:
-    ran = segue("run", template, "Work.")
+    ran = segue("run", f"{template}_anyway", "Work.")
     assert (ran.code, ran.out.splitlines()[0]) == (1, sentence)
+
+
+@pytest.mark.parametrize(
+    ("template", "line"),
+    [
+        ("blocked", "waiting: step 1: question: it is blocked: No key"),
+        ("asker", "waiting: step 1: question: it asks: Should it send an email?"),
+    ],
+)
+def test_an_agent_that_needs_a_person_leaves_the_run_waiting(
+    repo: Path, segue: Segue, template: str, line: str
+) -> None:
+    ran = segue("run", template, "Work.")
+    assert (ran.code, ran.out.splitlines()) == (3, [line])
+
+
+def test_an_agent_that_says_it_failed_fails_the_run(repo: Path, segue: Segue) -> None:
+    ran = segue("run", "failing", "Work.")
+    assert ran.code == 1
+    assert re.fullmatch(r"Failed at step 1 of 1 after .*: No disk\.", ran.out.splitlines()[0])
 
 
 def test_a_failing_check_ends_with_1_although_nobody_lied(repo: Path, segue: Segue) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,6 @@ from segue.domain.final_state import (
     Finding,
     FindingKind,
     TestCounts,
-    write_final_state,
 )
 from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.domain.usage import Usage
@@ -56,6 +56,7 @@ def step(index: int, name: str, backend: str, minutes: int, usage: Usage, **coun
     return SimpleNamespace(
         order_index=index,
         agent_name=name,
+        name=name,
         backend=backend,
         status=StepStatus.DONE,
         started_at=BEGAN,
@@ -93,7 +94,7 @@ def closing(*findings: Finding, can_merge: bool = True) -> Closing:
         status=PipelineStatus.DONE,
         reason=None,
         steps=steps,
-        final_json=write_final_state(final),
+        final=final,
         began=BEGAN,
         ended=BEGAN + timedelta(minutes=25),
     )
@@ -172,3 +173,16 @@ def test_without_utf_8_the_signs_are_plain() -> None:
     assert printed.isascii()
     assert '  x refuted      "Added a test for the empty cart"\n' in printed
     assert "+96 -11" in printed
+
+
+def test_a_run_that_failed_or_was_aborted_can_be_restarted() -> None:
+    made = closing()
+    for status, reason in ((PipelineStatus.FAILED, "it broke"), (PipelineStatus.ABORTED, "enough")):
+        run = EndedRun(
+            status=status, reason=reason, steps=made.detail.steps, final=None, began=BEGAN, ended=BEGAN
+        )
+        detail: Any = SimpleNamespace(**{**vars(made.detail), "status": status})
+        ended = replace(made, detail=detail, result=result_of(run), can_merge=False)
+        commands = [line.split("  ")[1] for line in shown(ended).partition("Next\n")[2].splitlines() if line]
+        assert commands[-1] == "segue pipelines restart 42"
+        assert len(commands) <= 3

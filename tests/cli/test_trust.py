@@ -99,7 +99,7 @@ def test_it_is_found_from_another_folder_too(
     [
         ("--version",),
         ("pipelines", "list", "--json"),
-        ("pipelines", "approvals"),
+        ("inbox",),
         ("session", "list"),
         ("handoff", "new"),
         ("trust", "--list", "--json"),

@@ -28,7 +28,7 @@ def test_the_example_runs_and_commits_look_as_shown(repository: Path, segue: Cal
     commit(repository)
     example = PAGE.partition("```sh\n")[2].partition("```")[0]
     lines = [line.partition("#")[0] for line in example.splitlines()]
-    assert len(lines) == 5
+    assert len(lines) == 6
     for line in lines:
         ran = segue(*shlex.split(line)[1:])
         assert ran.code == 0, (line, ran.err)

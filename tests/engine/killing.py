@@ -16,8 +16,8 @@ from typing import Any
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.engine import WorkerPolicy
 from segue.application.segue import Segue
-from segue.domain.catalog import TemplateStep
 from segue.domain.errors import IllegalMove
+from segue.domain.template import TemplateStep
 from segue.testing import build_test_segue, follow_to_end
 from segue.testing.pipelines import lay_out_database
 from tests.engine.outside import OutsideBackend

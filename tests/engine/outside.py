@@ -80,7 +80,7 @@ def _play(agent: str, before: int, text: str) -> Mapping[str, Any]:
 class OutsideBackend(AgentBackend):
     """Takes each message once, however often it is sent; loses nothing when Segue is killed."""
 
-    capabilities = Capabilities(resume=True, conversation=True, usage=True, events=True)
+    capabilities = Capabilities(resume=True, once=True, conversation=True, usage=True, events=True)
 
     def __init__(self, folder: Path, at: Callable[[str], None] = lambda _act: None) -> None:
         super().__init__(sessions_dir=folder)

@@ -9,8 +9,8 @@ from typing import Any
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.backend import Capabilities
 from segue.application.ports.engine import WorkerPolicy
-from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
 STEPS = 10

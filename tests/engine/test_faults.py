@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from dataclasses import replace
@@ -15,8 +16,8 @@ from sqlalchemy import create_engine, text
 from segue.adapters.backends.command import CommandBackend
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.engine import WorkerPolicy
-from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.engine.test_recovery import NOBODY, interrupt
 from tests.engine.test_steps import until
@@ -119,7 +120,7 @@ async def test_a_claim_that_nobody_moves_on_is_begun_anew(tmp_path: Path, projec
 async def test_what_is_left_of_a_lost_session_is_stopped_before_the_next_attempt(
     tmp_path: Path, project: Path
 ) -> None:
-    program = "echo $$ >> pids; until test -e go; do sleep 0.05; done; echo x"
+    program = "echo $$ >> pids; until test -e go; do sleep 0.05; done; echo '## What Was Done'; echo '- It'"
     options: dict[str, Any] = {"command": {"command": ["sh", "-c", program]}}
     wanted: dict[str, Any] = {"backend": "command", "backend_options": options, "ask_writer": False}
     sessions = tmp_path / "data" / "sessions"
@@ -142,7 +143,8 @@ async def test_what_is_left_of_a_lost_session_is_stopped_before_the_next_attempt
 
 
 async def test_sessions_that_nobody_needs_are_removed_at_a_start(tmp_path: Path, project: Path) -> None:
-    agent = "{developer: {backend: command, options: {command: [sh, -c, 'sleep 600 & echo x']}}}"
+    program = "sleep 600 & echo 'outcome: completed'"
+    agent = json.dumps({"developer": {"backend": "command", "options": {"command": ["sh", "-c", program]}}})
     write_project(project, f"agents: {agent}")
     async with build_test_segue(tmp_path, ScriptedBackend()) as segue:
         await follow_to_end(segue, (await segue.pipelines.submit(ONE_STEP)).id)

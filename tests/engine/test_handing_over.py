@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.views import AttemptProgress, PipelineDetail
-from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus
 from segue.domain.session import HandoffReason
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.sessions.scripts import GIVEN, HANDOFF, agent, documents, until, write_catalog
 
@@ -29,7 +30,9 @@ DONE: list[Any] = [
 
 
 class Surviving(ScriptedBackend):
-    """Its sessions live on when Segue is gone, as those of a server do."""
+    """Its sessions live on when Segue is gone, as those of a server do, which takes each message once."""
+
+    capabilities = replace(ScriptedBackend.capabilities, once=True)
 
     async def shutdown(self) -> None:
         """Nothing stops."""

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from sqlalchemy import make_url
 
 from segue.adapters.engine.dbos_engine import DbosEngine
 from segue.application.pipelines.submit import PipelineRequest
-from segue.domain.pipeline import Lease, PipelineStatus, StepStatus
+from segue.application.ports.engine import WorkerPolicy
+from segue.domain.pipeline import Lease, Offer, PipelineStatus, StepStatus
 from segue.settings import Settings
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.postgres import Server
@@ -94,7 +96,7 @@ def test_a_database_that_was_away_for_a_while(tmp_path: Path, project: Path, end
         server.stop()
         if ends_meanwhile:
             (tmp_path / "go").touch()
-        wait_until(lambda: ("workflow_lost" if ends_meanwhile else "worker_beat_failed") in served.log())
+        wait_until(lambda: ("storage_failed" if ends_meanwhile else "worker_beat_failed") in served.log())
         time.sleep(3)  # some beats more
         server.start()
         (tmp_path / "go").touch()
@@ -117,25 +119,20 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-async def test_the_engine_leaves_no_connection_open(postgres_url: str) -> None:
-    begun, may_end = asyncio.Event(), asyncio.Event()
+async def test_the_engine_leaves_no_connection_open_and_no_row(postgres_url: str) -> None:
+    begun = asyncio.Event()
 
-    async def advance(_lease: Lease) -> bool:
+    async def run(_given: Offer | Lease) -> None:
         begun.set()
-        await may_end.wait()
-        return False
+        await asyncio.Event().wait()
 
     engine = DbosEngine(database_url=postgres_url)
-    await engine.launch("worker", advance, lambda: None)
+    await engine.launch("worker", run, WorkerPolicy(), lambda: None)
     async with asyncio.timeout(120):
-        await engine.start(Lease(1, 1))
+        await engine.enqueue(Offer(1, 0, datetime.now(UTC)))
         await begun.wait()
         with psycopg.connect(postgres_url) as slow:
             slow.execute("LOCK TABLE dbos.workflow_status IN SHARE MODE")
-            cut_off = asyncio.create_task(engine.start(Lease(2, 1)))
-            await asyncio.wait({cut_off}, timeout=0.2)
-            cut_off.cancel()
-            may_end.set()
             stopping = asyncio.create_task(engine.shutdown())
             _, unended = await asyncio.wait({stopping}, timeout=1)
             assert unended, "it ended although what it last did was not written yet"
@@ -145,8 +142,8 @@ async def test_the_engine_leaves_no_connection_open(postgres_url: str) -> None:
         connection.autocommit = True
         # The server ends what serves a connection a moment after it was closed.
         wait_until(lambda: connection.execute(f"SELECT application_name, query {others}").fetchall() == [])
-        assert connection.execute("SELECT workflow_uuid FROM dbos.workflow_status").fetchall() == []
-        assert connection.execute("SELECT workflow_uuid FROM dbos.operation_outputs").fetchall() == []
+        for table in ("workflow_status", "workflow_input", "workflow_output", "operation_outputs"):
+            assert connection.execute(f"SELECT workflow_uuid FROM dbos.{table}").fetchall() == []
 
 
 @pytest.mark.parametrize("form", ["postgresql://", "postgres://", "postgresql+psycopg://"])

@@ -13,9 +13,9 @@ from segue.application.pipelines.submit import PipelineRequest
 from segue.application.segue import Segue
 from segue.application.views import PipelineDetail
 from segue.domain.audit import AuditEntry
-from segue.domain.catalog import TemplateStep
 from segue.domain.errors import IllegalMove, PipelineNotFound, UnknownName
 from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.holding import hold_until
 from tests.trusting import write_project
@@ -43,11 +43,13 @@ async def audit_of(segue: Segue, pipeline_id: int) -> list[AuditEntry]:
 
 
 async def test_a_step_that_succeeds_is_done_and_keeps_the_reply(tmp_path: Path, project: Path) -> None:
-    ended = await run(tmp_path, ScriptedBackend({"developer": [GOOD], "senior_reviewer": [{"say": "Fine."}]}))
+    ended = await run(
+        tmp_path, ScriptedBackend({"developer": [GOOD], "senior_reviewer": [say_handoff("Looked.")]})
+    )
     assert ended.status is PipelineStatus.DONE
     assert [step.status for step in ended.steps] == [StepStatus.DONE] * 2
     assert ended.steps[1].latest_handoff is not None
-    assert ended.steps[1].latest_handoff.content_md == "Fine."
+    assert ended.steps[1].latest_handoff.content_md == "## What Was Done\nLooked.\n"
     assert all(step.started_at and step.finished_at for step in ended.steps)
 
 

@@ -16,12 +16,13 @@ from segue.adapters.storage.queries import SqlRows
 from segue.adapters.storage.views import SqlViews
 from segue.application.event_stream import BEGINNING, StreamPosition, follow
 from segue.application.pipelines.submit import PipelineRequest
+from segue.application.pipelines.transactions_deciding import HumanDecision
 from segue.application.segue import Segue
 from segue.domain.activity import Activity, ActivityKind
 from segue.domain.approvals import Approval
 from segue.domain.audit import FINAL_KINDS, AuditEntry
-from segue.domain.catalog import TemplateStep
 from segue.domain.errors import ApprovalNotFound, IllegalMove
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.holding import hold_until
 
@@ -78,18 +79,20 @@ async def test_a_question_waits_for_a_person_and_the_agent_hears_the_answer(
         asked = await asked_by(segue, pipeline_id)
         assert asked.title == "run npm publish"
         assert [a.id for a in (await segue.views.pipeline(pipeline_id)).approvals] == [asked.id]
-        await segue.approvals.decide_next(pipeline_id, approve=approve, comment="Because.", decided_by="Eva")
+        await segue.approvals.decide_next(
+            pipeline_id, HumanDecision(approve=approve, comment="Because.", decided_by="Eva")
+        )
         ended = await follow_to_end(segue, pipeline_id)
         handoff = ended.steps[0].latest_handoff
         assert handoff is not None
         assert f"run npm publish: {word}: Because." in handoff.content_md
         assert ended.approvals == []
         with pytest.raises(IllegalMove, match=f"{asked.id} is {word} already"):
-            await segue.approvals.decide(asked.id, approve=True)
+            await segue.approvals.decide(asked.id, HumanDecision(approve=True))
         with pytest.raises(IllegalMove, match="does not wait"):
-            await segue.approvals.decide_next(pipeline_id, approve=True)
+            await segue.approvals.decide_next(pipeline_id, HumanDecision(approve=True))
         with pytest.raises(ApprovalNotFound, match="99"):
-            await segue.approvals.decide(99, approve=True)
+            await segue.approvals.decide(99, HumanDecision(approve=True))
         kinds = [
             str(entry.event_type) for entry in await segue.views.entries_after(0, pipeline_id=pipeline_id)
         ]
@@ -103,7 +106,7 @@ async def test_a_question_is_void_once_its_step_has_ended(tmp_path: Path, projec
         await segue.pipelines.abort(pipeline_id)
         assert await segue.views.approvals(pipeline_id=pipeline_id) == []
         with pytest.raises(IllegalMove, match="void"):
-            await segue.approvals.decide(asked.id, approve=True)
+            await segue.approvals.decide(asked.id, HumanDecision(approve=True))
 
 
 async def test_what_is_being_written_when_the_reply_comes_is_kept(

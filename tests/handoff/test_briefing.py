@@ -6,10 +6,12 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segue.domain.briefing import Briefing, ItemPlace, KnownFact, Predecessor, brief, neutralise
+from segue.domain.briefing.budget import PartOfBriefing
+from segue.domain.briefing.predecessor import OlderParts
 from segue.domain.handoff import extract_handoff
 from segue.domain.handoff.model import Handoff
 from segue.domain.handoff.writing.rendering import OutputNotation
@@ -65,6 +67,27 @@ RICH: dict[str, Any] = {
     "critical_context": ["Port 8000"],
     "other_sections": [{"heading": "Timings", "text": "2 hours"}],
 }
+
+
+@given(records=st.lists(handoffs(), max_size=4), budget=st.sampled_from([None, 60, 300, 8000]))
+@settings(max_examples=10)
+def test_what_earlier_briefings_said_is_said_again_and_not_made_again(
+    records: list[Handoff], budget: int | None
+) -> None:
+    predecessors = [
+        Predecessor(agent_name=f"agent {at}", handoff=record, reply=f"Reply {at}.", coverage=0.5 + at % 2)
+        for at, record in enumerate(records)
+    ]
+    older = OlderParts()
+    parts: list[PartOfBriefing] = []
+    for at in range(len(predecessors) + 1):
+        given_now = predecessors[:at]
+        remembered = brief_coder(*given_now, budget=budget, older=older)
+        assert remembered == brief_coder(*given_now, budget=budget)
+        assert all(old is new for old, new in zip(parts, older.parts, strict=False))
+        parts = list(older.parts)
+    again = [left_by("another", "Another reply."), *predecessors]
+    assert brief_coder(*again, older=older) == brief_coder(*again)
 
 
 def test_a_first_step_is_told_its_task_word_for_word_and_how_to_hand_off() -> None:

@@ -198,7 +198,7 @@ def test_the_server_has_the_tools_if_the_setting_says_so(
 def test_the_setting_says_what_an_agent_is_given(
     chosen: str, given: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from segue.bootstrap import tools_for
+    from segue.bootstrap.tools import tools_for
     from segue.settings import load_settings
 
     for name in [name for name in os.environ if name.startswith("PG")]:

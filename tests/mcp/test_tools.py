@@ -176,7 +176,7 @@ async def test_the_tools_work_on_either_database(
         token = token_of(await agents.at_work(2))
         assert "Nul \ufffd inside" in await segue.tools.recall(token, "inside", field="goal")
         assert "The disk is slow" in await segue.tools.search_knowledge(token, "disk")
-        agents.reply(await agents.at_work(2), "Fine.")
+        agents.reply(await agents.at_work(2), "## What Was Done\n- Looked at it")
         await follow_to_end(segue, pipeline.id)
         with pytest.raises(ToolsClosed, match="has ended"):
             await segue.tools.get_task(token)

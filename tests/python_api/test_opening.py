@@ -177,6 +177,15 @@ async def test_a_script_in_a_running_loop_is_told_what_to_write() -> None:
         run_pipeline("quick_fix", "Look.")
 
 
+def test_a_script_is_told_that_a_run_waits_for_a_person(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    asks = {"say": "open_questions: [{question: Which one?, recommendation: Both}]"}
+    with pytest.raises(IllegalMove, match=r"waits for a person: it asks: Which one\?"):
+        run_pipeline("quick_fix", "Look.", backend=ScriptedBackend({"developer": [asks]}))
+
+
 def test_ctrl_c_aborts_the_run_and_ends_its_agent(repository: Path, tmp_path: Path) -> None:
     """A program that is interrupted leaves no agent behind."""
     agent, pid = tmp_path / "agent.py", tmp_path / "pid"

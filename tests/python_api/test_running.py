@@ -20,7 +20,7 @@ from segue import (
     StepStarted,
     TemplateStep,
 )
-from segue.domain.catalog import Gate
+from segue.domain.template import Reaction
 from segue.testing import ScriptedBackend
 from tests.python_api.rig import REPLY, opened
 
@@ -125,6 +125,18 @@ async def test_a_program_answers_what_an_agent_asks(repository: Path, tmp_path: 
     assert "not today" in result.steps[0].reply
 
 
+async def test_a_program_answers_an_agent_that_is_blocked(repository: Path, tmp_path: Path) -> None:
+    blocked = "outcome: blocked\nblockers: [{blocker: no key, suggested_resolution: give one}]"
+    options = {"actions": [{"say": blocked}], "when": {"A person answered": [{"say": REPLY}]}}
+    async with opened(repository, tmp_path, ScriptedBackend(), options=options) as segue:
+        run = await segue.run("alone", "Push.")
+        async for event in run.events():
+            if isinstance(event, AgentAsked):
+                assert event.title == "it is blocked: no key"
+                await run.answer(event.question, allow=True, comment="It is under the mat.")
+        assert (await run.result()).status == "done"
+
+
 async def test_steps_can_be_given_in_code(repository: Path, tmp_path: Path) -> None:
     steps = [TemplateStep(agent="dev", description="First."), TemplateStep(agent="dev", description="Then.")]
     backend = ScriptedBackend()
@@ -140,7 +152,7 @@ async def test_a_template_in_code_keeps_its_gates_and_checks(repository: Path, t
     template = PipelineTemplate(
         steps=(TemplateStep(agent="dev"), TemplateStep(agent="dev", checks=())),
         checks=(f"echo ran >> {ran}",),
-        on_refuted=Gate.FAIL,
+        on_refuted=Reaction.FAIL,
     )
     async with opened(repository, tmp_path, ScriptedBackend(), options={"actions": [WRITE, LIE]}) as segue:
         run = await segue.run(template, "Add both.")

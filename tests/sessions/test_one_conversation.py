@@ -13,14 +13,15 @@ import pytest
 from segue.application.handoffs.handover import Draft
 from segue.application.handoffs.outcomes import HandoffCancelled
 from segue.application.pipelines.submit import PipelineRequest
+from segue.application.pipelines.transactions_deciding import HumanDecision
 from segue.application.ports.backend import PermissionAsked, SessionEvent, SessionRequest
 from segue.application.segue import Segue
 from segue.domain.activity import ActivityKind
 from segue.domain.approvals import Approval, ApprovalStatus
-from segue.domain.catalog import TemplateStep
 from segue.domain.errors import ToolsClosed
 from segue.domain.handoff.model import Blocker
 from segue.domain.session import MessageKind
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 from tests.mcp.rig import WaitingAgents, token_of
 from tests.sessions.scripts import HANDOFF, agent, handed, talked, write_catalog
@@ -95,7 +96,7 @@ async def test_what_the_agent_of_a_chat_asks_can_be_decided_by_anybody(
             None,
             "rm -rf build",
         )
-        await segue.approvals.decide(approval.id, approve=approve, decided_by="mara")
+        await segue.approvals.decide(approval.id, HumanDecision(approve=approve, decided_by="mara"))
         reply = (await saying).reply
         (settled,) = await segue.views.approvals(everything=True)
         entries = await segue.views.entries_after(0)

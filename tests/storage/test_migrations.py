@@ -22,11 +22,13 @@ from segue.adapters.storage.database import SqlStore, open_database
 from segue.adapters.storage.migrations import HEAD
 from segue.adapters.storage.migrations.running import downgrade, newest_revision, upgrade
 from segue.adapters.storage.queries import SqlRows
-from segue.adapters.storage.tables import Base
+from segue.adapters.storage.trail_tables import Base
 from segue.application.views import PipelineFilter
 from segue.domain.errors import StorageError
 
 TABLES = {*Base.metadata.tables, "alembic_version"}
+TEXT_TABLE = "pipelines_text"
+"""The index of texts of SQLite, with the tables that it keeps for itself."""
 
 
 @contextmanager
@@ -45,14 +47,16 @@ def ask(url: str, question: Callable[[Connection], Any]) -> Any:
 
 
 def table_names(url: str) -> set[str]:
-    return set(ask(url, lambda connection: inspect(connection).get_table_names()))
+    names = ask(url, lambda connection: inspect(connection).get_table_names())
+    return {name for name in names if not name.startswith(TEXT_TABLE)}
 
 
 def differences(connection: Connection) -> list[Any]:
     """What a new migration would have to change; none if models and migrations agree."""
     # SQLite gives defaults back in quotes, so they are compared on PostgreSQL alone.
     defaults = connection.dialect.name == "postgresql"
-    options = {"compare_type": True, "compare_server_default": defaults}
+    options: dict[str, Any] = {"compare_type": True, "compare_server_default": defaults}
+    options["include_name"] = lambda name, _kind, _parents: TEXT_TABLE not in (name or "")
     context = MigrationContext.configure(connection, opts=options)
     return list(compare_metadata(context, Base.metadata))
 

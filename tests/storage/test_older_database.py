@@ -46,7 +46,7 @@ ENDS: Mapping[str, tuple[str, list[str], list[int]]] = {
     "replied": ("done", ["done"], [1]),
     "repair_sending": ("done", ["done"], [3]),
     "repair_sent": ("done", ["done"], [3]),
-    "repair_then_lost": ("done", ["done"], []),
+    "repair_then_lost": ("waiting_for_approval", ["replied"], []),
     "second_repair": ("done", ["done"], [3]),
     "handing_over": ("done", ["handed_over", "done"], [2, 1]),
     "asked_to_hand_over": ("done", ["handed_over", "done"], [2, 1]),
@@ -155,7 +155,10 @@ async def test_every_run_continues_from_its_state(interrupted: Interrupted) -> N
     assert submitted.metadata["what_was_done"] == ["Looked at the button and found it sound"]
     assert "key of the shop" in json.dumps(submitted.metadata["blockers"])
     assert [repair.reply is not None for repair in done.attempts[0].repairs] == [True, True]
-    assert [str(approval.status) for approval in approvals] == ["void"]
+    assert [(str(each.kind), str(each.status)) for each in approvals] == [
+        ("permission", "void"),
+        ("review", "pending"),
+    ]
 
 
 async def test_nothing_of_an_older_database_is_lost(interrupted: Interrupted) -> None:

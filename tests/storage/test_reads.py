@@ -24,7 +24,7 @@ from segue.adapters.storage.reader import Reader
 from segue.adapters.storage.views import SqlViews
 from segue.application.views import AuditFilter, PipelineFilter
 from segue.domain.errors import StorageError
-from tests.storage.test_store import add_pipelines, new_pipeline, new_session
+from tests.storage.test_store import NOW, add_pipelines, new_pipeline, new_session
 
 READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "audit": lambda views: views.audit(AuditFilter()),
@@ -42,12 +42,14 @@ READS: Mapping[str, Callable[[SqlViews], Awaitable[object]]] = {
     "activity_in_step": lambda views: views.activity_in_step(1),
     "conflicts": lambda views: views.conflicts("/"),
     "approvals": lambda views: views.approvals(everything=True),
+    "inbox": lambda views: views.inbox(),
     "workers": lambda views: views.workers(),
     "sessions": lambda views: views.sessions(),
     "session": lambda views: views.session(1),
     "lineage": lambda views: views.lineage(1),
     "token": lambda views: views.token("0" * 64),
     "tokens": lambda views: views.tokens(),
+    "left_of_pipelines": lambda views: views.left_of_pipelines(NOW),
     "has_code": lambda views: views.has_code("0" * 64),
 }
 

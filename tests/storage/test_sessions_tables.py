@@ -13,6 +13,7 @@ from segue.adapters.storage.queries import SqlRows
 from segue.application.conversations.transactions import add_message
 from segue.application.sessions.transactions import find_session
 from segue.domain.errors import AlreadyThere, IllegalMove, SessionNotFound
+from segue.domain.handoff import Handoff
 from segue.domain.handoff_record import HandoffRecord
 from segue.domain.session import HandoffReason, MessageKind, MessageStatus, Session, SessionMessage
 from tests.storage.test_store import add_pipeline, new_session
@@ -101,7 +102,7 @@ async def test_lineage_and_the_last_handoff_are_found(database: SqlStore) -> Non
                     step_id=None,
                     reason=HandoffReason.SHIFT_END,
                     content_md="goal: x",
-                    metadata_json=f'{{"goal": "{stalled}"}}',
+                    handoff=Handoff(goal=str(stalled)),
                     created_at=NOW,
                     file_path="data/personas/helper/handoffs/20260220T143025-4b6f8a2c.md",
                     injection_prompt="Go on.",
@@ -112,7 +113,7 @@ async def test_lineage_and_the_last_handoff_are_found(database: SqlStore) -> Non
         return saved
 
     last = await database.write(hand_off)
-    assert (last.metadata_json, last.stalled) == ('{"goal": "2"}', 2)
+    assert (last.handoff, last.stalled) == (Handoff(goal="2"), 2)
     await database.write(lambda rows: rows.delete(last))
     family = await database.views.lineage(second.id)
     assert [each.id for each in (*family.parents, family.session, *family.children)] == [

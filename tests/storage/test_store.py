@@ -21,20 +21,19 @@ from segue.adapters.storage.codec import column_of
 from segue.adapters.storage.database import SqlStore, open_database
 from segue.adapters.storage.gateway import TABLES
 from segue.adapters.storage.queries import SqlRows
-from segue.adapters.storage.tables import Base
+from segue.adapters.storage.trail_tables import Base
+from segue.application.pipelines.leases import beat, take_again, take_lease
 from segue.application.pipelines.transactions import (
-    beat,
     create_pipeline,
     request_abort,
-    take_again,
-    take_next_lease,
 )
 from segue.application.views import PipelineFilter
 from segue.domain.audit import AuditEntry, AuditKind
-from segue.domain.catalog import AgentProfile, PipelineTemplate, Plan, TemplateStep
+from segue.domain.catalog import AgentProfile, Plan
 from segue.domain.errors import AlreadyThere, LeaseLost, PipelineNotFound, StorageError
 from segue.domain.pipeline import Lease, Pipeline, PipelineStatus, Step
 from segue.domain.session import Session
+from segue.domain.template import PipelineTemplate, TemplateStep
 from segue.domain.workers import Worker
 from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind
 
@@ -81,7 +80,7 @@ def worker(name: str) -> Worker:
 
 
 def add_pipeline(rows: SqlRows, title: str = "t", key: str | None = None) -> Pipeline:
-    return create_pipeline(rows, new_pipeline(title, key), PLACE, worker_id=None)[0]
+    return create_pipeline(rows, new_pipeline(title, key), PLACE, worker=None)[0]
 
 
 async def add_pipelines(database: SqlStore, count: int) -> list[int]:
@@ -98,7 +97,12 @@ async def add_workers(database: SqlStore, *names: str) -> None:
 
 
 async def lease_next(database: SqlStore, worker_id: str) -> Lease | None:
-    return await database.write(lambda rows: take_next_lease(rows, worker_id, NOW))
+    """Take the oldest run that is free; none if there is none."""
+    while offers := await database.read(lambda rows: rows.offers(limit=1)):
+        lease = await database.write(lambda rows: take_lease(rows, offers[0], worker(worker_id), NOW))
+        if lease is not None:  # else somebody was faster
+            return lease
+    return None
 
 
 async def get(database: SqlStore, pipeline_id: int) -> Pipeline:
@@ -281,7 +285,7 @@ class TestClaims:
         await add_workers(database, "w1", "w2")
         first = await lease_next(database, "w1")
         assert first is not None
-        second = await database.write(lambda rows: take_again(rows, first, "w2"))
+        second = await database.write(lambda rows: take_again(rows, first, worker("w2")))
         with pytest.raises(LeaseLost, match=f"pipeline {pipeline_id} was taken over"):
             await database.write(lambda rows: rows.fence(first))
         assert await database.write(lambda rows: rows.fence(second)) is None
@@ -306,7 +310,7 @@ class TestClaims:
         lease = await lease_next(database, "w1")
         assert lease is not None
         await database.write(lambda rows: rows.delete(worker("w1")))
-        learnt = await database.write(lambda rows: beat(rows, worker("w1"), [lease], NOW))
+        learnt = await database.write(lambda rows: beat(rows, worker("w1"), [lease]))
         assert (learnt.orders, learnt.owned) == ({}, {lease})
         assert [each.id for each in await database.views.workers()] == ["w1"]
 
@@ -341,9 +345,10 @@ class TestClaims:
             "    leased = []\n"
             "    async def lease():\n"
             "        while True:\n"
-            "            found = await database.write(lambda rows: rows.claim_next(sys.argv[2]))\n"
-            "            if found is None: return\n"
-            "            leased.append(found.pipeline_id)\n"
+            "            offers = await database.read(lambda rows: rows.offers(limit=1))\n"
+            "            if not offers: return\n"
+            "            found = await database.write(lambda rows: rows.accept(offers[0], sys.argv[2]))\n"
+            "            if found is not None: leased.append(found.pipeline_id)\n"
             "    await asyncio.gather(*(lease() for _ in range(10)))\n"
             "    await database.close()\n"
             "    print(json.dumps(leased))\n"

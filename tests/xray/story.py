@@ -189,7 +189,11 @@ def catalog() -> Mapping[str, Any]:
     steps = [
         {"agent": "planner", "description": "Find the cause and plan the change.", "checks": []},
         {"agent": "developer", "description": "Make the change and its tests."},
-        {"agent": "reviewer", "description": "Review the change. Run the tests yourself."},
+        {
+            "agent": "reviewer",
+            "description": "Review the change. Run the tests yourself.",
+            "on_outcome": {"partial": "continue"},
+        },
     ]
     return {"agents": agents, "templates": {"plan_code_review": {"steps": steps, "checks": [CHECK]}}}
 

@@ -25,6 +25,10 @@ class FileDocuments:
         """Take it back."""
         await asyncio.to_thread(Path(path).unlink, missing_ok=True)
 
+    async def is_there(self, path: str) -> bool:
+        """True if it is on this machine."""
+        return Path(path).is_relative_to(self._root) and await asyncio.to_thread(Path(path).is_file)
+
     def _write(self, document: Document) -> str:
         folder = self._root / document.folder / "handoffs"
         path = folder / f"{document.stamp()}-{uuid4().hex[:8]}.md"

@@ -14,10 +14,10 @@ from segue.domain.workers import Worker
 
 
 class LocalProcesses:
-    """On the same host a worker's process is looked at; elsewhere its heartbeat must be fresh."""
+    """On the same host a worker's process is looked at; one that cannot be seen must be heard."""
 
-    def __init__(self, *, lease_seconds: float = 30.0) -> None:
-        self._lease_seconds = lease_seconds
+    def __init__(self, *, silent_seconds: float = 10.0) -> None:
+        self._silent_seconds = silent_seconds
 
     def me(self, now: datetime) -> Worker:
         """A new worker for this process."""
@@ -30,14 +30,17 @@ class LocalProcesses:
         )
 
     def is_gone(self, worker: Worker, now: datetime) -> bool:
-        """True if that worker will never move again."""
+        """True if that worker will not move again, or is stopped or silent for too long to wait for it."""
+        is_silent = (now - worker.heartbeat_at).total_seconds() > self._silent_seconds
         if worker.host != host_name():
-            return (now - worker.heartbeat_at).total_seconds() > self._lease_seconds
+            return is_silent
         try:
-            same = _started(worker.pid) == worker.process_started_at
-            return not same or psutil.Process(worker.pid).status() == psutil.STATUS_ZOMBIE
+            if _started(worker.pid) != worker.process_started_at:
+                return True
+            status = psutil.Process(worker.pid).status()
         except psutil.NoSuchProcess:
             return True
+        return status == psutil.STATUS_ZOMBIE or (is_silent and status == psutil.STATUS_STOPPED)
 
 
 def _started(pid: int) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 DEFAULT_VOCABULARY = "o200k_base"
 
@@ -37,9 +38,12 @@ _VOCABULARIES: tuple[tuple[str, str], ...] = (
 
 _NOT_BY_PARAGRAPH = frozenset({"llama2"})
 """Vocabularies that put a token of their own before each text: parts count more than the whole."""
+_ENDS = frozenset(ascii_letters + digits + ".!?:`|)*>")
 _BETWEEN_PARAGRAPHS = re.compile(r"(?<=[A-Za-z0-9.!?:`|)*>]\n\n)(?=[A-Za-z#*`|<\-])")
 """No token goes across such a place, so the counts of the parts add up exactly; a test shows it."""
+_HEADING = "## "
 _PARAGRAPHS_KEPT = 4096
+_SECTIONS_KEPT = 512
 _LONGEST_KEPT = 4000
 
 
@@ -90,14 +94,34 @@ def load_counter(vocabulary: str = DEFAULT_VOCABULARY, *, is_exact: bool = True)
 
 
 def _by_paragraph(count: Callable[[str], int]) -> Callable[[str], int]:
-    """The same count, which remembers paragraphs: most of a briefing was in the one before it."""
+    """The same count, which remembers parts: most of a briefing was in the one before it."""
     remembered = lru_cache(maxsize=_PARAGRAPHS_KEPT)(count)
 
-    def count_all(text: str) -> int:
+    def count_section(text: str) -> int:
         parts = _BETWEEN_PARAGRAPHS.split(text)
         return sum(count(part) if len(part) > _LONGEST_KEPT else remembered(part) for part in parts)
 
+    remembered_section = lru_cache(maxsize=_SECTIONS_KEPT)(count_section)
+
+    def count_all(text: str) -> int:
+        return sum(
+            count_section(part) if len(part) > _LONGEST_KEPT else remembered_section(part)
+            for part in _sections(text)
+        )
+
     return count_all
+
+
+def _sections(text: str) -> Iterator[str]:
+    """The text, cut before each heading of the second level that begins a paragraph."""
+    part, *rest = text.split(f"\n\n{_HEADING}")
+    for each in rest:
+        if part[-1:] in _ENDS:
+            yield f"{part}\n\n"
+            part = f"{_HEADING}{each}"
+        else:
+            part = f"{part}\n\n{_HEADING}{each}"
+    yield part
 
 
 def rough_counter() -> VocabularyCounter:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from heapq import merge
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from segue.domain.activity import Activity
@@ -27,8 +28,8 @@ class StreamPosition:
     def after(self, event: AuditEntry | Activity) -> StreamPosition:
         """The position once this event was taken in."""
         if isinstance(event, AuditEntry):
-            return replace(self, entry=event.id)
-        return replace(self, activity=event.id)
+            return StreamPosition(event.id, self.activity)
+        return StreamPosition(self.entry, event.id)
 
     def __str__(self) -> str:
         """The form that `Last-Event-ID` carries: `12-340`."""
@@ -36,6 +37,9 @@ class StreamPosition:
 
 
 BEGINNING = StreamPosition(0, 0)
+Event = AuditEntry | Activity
+EventPage = list[tuple[StreamPosition, Event]]
+"""Events in their order, each with the position after it; never empty."""
 _PAGE = 500
 T = TypeVar("T")
 E = TypeVar("E", AuditEntry, Activity)
@@ -50,12 +54,22 @@ async def present(segue: Segue) -> StreamPosition:
 
 async def follow(
     segue: Segue, after: StreamPosition = BEGINNING, *, pipeline_id: int | None = None
-) -> AsyncGenerator[tuple[StreamPosition, AuditEntry | Activity]]:
+) -> AsyncGenerator[tuple[StreamPosition, Event]]:
     """Everything after a position, each with the position after it, without a gap.
 
     What is there already comes in the order in which it happened; then each event as it is seen. Before the
     last entry of the one run that is followed comes all that its agents did.
     """
+    async with aclosing(follow_pages(segue, after, pipeline_id=pipeline_id)) as pages:
+        async for page in pages:
+            for each in page:
+                yield each
+
+
+async def follow_pages(
+    segue: Segue, after: StreamPosition = BEGINNING, *, pipeline_id: int | None = None
+) -> AsyncGenerator[EventPage]:
+    """The same, page by page: what is there at once comes at once."""
     known, views = await present(segue), segue.views
     after = StreamPosition(_known(after.entry, known.entry), _known(after.activity, known.activity))
     past = _past(
@@ -63,20 +77,20 @@ async def follow(
         _pages(views.activity_after, after.activity or 0, known.activity, pipeline_id),
     )
     async with AsyncExitStack() as stack:
-        async for event in await stack.enter_async_context(aclosing(past)):
-            async for each in _in_turn(segue, after, event, pipeline_id):
-                after = each[0]
-                yield each
+        async for events in await stack.enter_async_context(aclosing(past)):
+            if page := await _in_turn(segue, after, events, pipeline_id):
+                after = page[-1][0]
+                yield page
         entries = await stack.enter_async_context(
-            segue.feed.subscribe(after=after.entry, pipeline_id=pipeline_id)
+            segue.feed.subscribe_pages(after=after.entry, pipeline_id=pipeline_id)
         )
         activity = await stack.enter_async_context(
-            segue.activity.subscribe(after=after.activity, pipeline_id=pipeline_id)
+            segue.activity.subscribe_pages(after=after.activity, pipeline_id=pipeline_id)
         )
-        async for event in await stack.enter_async_context(aclosing(_merged(entries, activity))):
-            async for each in _in_turn(segue, after, event, pipeline_id):
-                after = each[0]
-                yield each
+        async for events in await stack.enter_async_context(aclosing(_merged(entries, activity))):
+            if page := await _in_turn(segue, after, events, pipeline_id):
+                after = page[-1][0]
+                yield page
 
 
 def _known(after: int | None, newest: int | None) -> int:
@@ -86,17 +100,22 @@ def _known(after: int | None, newest: int | None) -> int:
 
 
 async def _in_turn(
-    segue: Segue, after: StreamPosition, event: AuditEntry | Activity, pipeline_id: int | None
-) -> AsyncIterator[tuple[StreamPosition, AuditEntry | Activity]]:
-    """The event; before the end of the run, what its agents did until then."""
-    if isinstance(event, Activity):
-        if event.id <= (after.activity or 0):
-            return  # told already, before the end of a run
-    elif event.event_type in FINAL_KINDS and pipeline_id is not None:
-        async for late in _pages(segue.views.activity_after, after.activity or 0, None, pipeline_id):
-            after = after.after(late)
-            yield after, late
-    yield after.after(event), event
+    segue: Segue, after: StreamPosition, events: Iterable[Event], pipeline_id: int | None
+) -> EventPage:
+    """The events, each with its position; before the end of the run, what its agents did until then."""
+    page: EventPage = []
+    for event in events:
+        if isinstance(event, Activity):
+            if event.id <= (after.activity or 0):
+                continue  # told already, before the end of a run
+        elif pipeline_id is not None and event.event_type in FINAL_KINDS:
+            late = _pages(segue.views.activity_after, after.activity or 0, None, pipeline_id)
+            async for each in late:
+                after = after.after(each)
+                page.append((after, each))
+        after = after.after(event)
+        page.append((after, event))
+    return page
 
 
 class _ReadAfter(Protocol[E]):
@@ -123,40 +142,46 @@ async def _pages(
 
 async def _past(
     entries: AsyncIterator[AuditEntry], activity: AsyncIterator[Activity]
-) -> AsyncGenerator[AuditEntry | Activity]:
+) -> AsyncGenerator[Iterable[Event]]:
     """Two streams that end, merged into one, the older event first."""
     entry, doing = await anext(entries, None), await anext(activity, None)
+    page: list[Event] = []
     while entry is not None or doing is not None:
         if doing is None or (entry is not None and entry.created_at <= doing.created_at):
             assert entry is not None
-            yield entry
+            page.append(entry)
             entry = await anext(entries, None)
         else:
-            yield doing
+            page.append(doing)
             doing = await anext(activity, None)
+        if len(page) == _PAGE:
+            yield page
+            page = []
+    if page:
+        yield page
 
 
 async def _merged(
-    entries: AsyncIterator[AuditEntry], activity: AsyncIterator[Activity]
-) -> AsyncGenerator[AuditEntry | Activity]:
-    """Both streams, the older event first where both have one."""
-    next_entry = asyncio.ensure_future(_next(entries))
+    entries: AsyncIterator[Sequence[AuditEntry]], activity: AsyncIterator[Sequence[Activity]]
+) -> AsyncGenerator[Iterable[Event]]:
+    """Both streams as they come, the older event first where both have some."""
+    next_entries = asyncio.ensure_future(_next(entries))
     next_activity = asyncio.ensure_future(_next(activity))
     try:
         while True:
-            await asyncio.wait({next_entry, next_activity}, return_when=asyncio.FIRST_COMPLETED)
-            if next_activity.done() and not (
-                next_entry.done() and next_entry.result().created_at <= next_activity.result().created_at
-            ):
-                yield next_activity.result()
+            await asyncio.wait({next_entries, next_activity}, return_when=asyncio.FIRST_COMPLETED)
+            came: list[list[Event]] = []
+            if next_entries.done():
+                came.append(list(next_entries.result()))
+                next_entries = asyncio.ensure_future(_next(entries))
+            if next_activity.done():
+                came.append(list(next_activity.result()))
                 next_activity = asyncio.ensure_future(_next(activity))
-            else:
-                yield next_entry.result()
-                next_entry = asyncio.ensure_future(_next(entries))
+            yield came[0] if len(came) == 1 else merge(*came, key=lambda event: event.created_at)
     finally:
-        for waiting in (next_entry, next_activity):
+        for waiting in (next_entries, next_activity):
             waiting.cancel()
-        await asyncio.gather(next_entry, next_activity, return_exceptions=True)
+        await asyncio.gather(next_entries, next_activity, return_exceptions=True)
 
 
 async def _next(stream: AsyncIterator[T]) -> T:

@@ -19,7 +19,6 @@ from segue.domain.final_state import (
     StoppedBy,
     TestCounts,
     findings_of,
-    read_final_state,
     why_stopped,
     worst_first,
 )
@@ -92,7 +91,7 @@ class EndedRun:
     """Why it failed or was aborted."""
     steps: Sequence[StepView]
     """Its steps."""
-    final_json: str | None
+    final: FinalState | None
     """What was measured at its end; none if it did not get there, or ended in an earlier version."""
     began: datetime
     """When it was submitted."""
@@ -102,7 +101,7 @@ class EndedRun:
 
 def result_of(run: EndedRun) -> RunResult:
     """What came of a run."""
-    final = read_final_state(run.final_json) if run.final_json is not None else _as_recorded(run)
+    final = run.final if run.final is not None else _as_recorded(run)
     usage = [step.usage for step in run.steps if step.usage is not None]
     return RunResult(
         sentence=_sentence(run, final),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from segue.application.conversations.approvals import Approvals
 from segue.application.handoffs.agent_tools import AgentTools
+from segue.application.pipelines.approvals import Approvals
 from segue.application.pipelines.results import Results
+from segue.application.pipelines.retention import Retention
 from segue.application.pipelines.runner import PipelineRunner
 from segue.application.pipelines.submit import Pipelines
 from segue.application.pipelines.workers import Workers
@@ -27,6 +28,9 @@ class Segue:
     runner: PipelineRunner
     approvals: Approvals
     results: Results
+    retention: Retention
+    keep_days: float | None = None
+    """Clean up daily what ended longer ago; none keeps all."""
     sessions: Sessions
     tools: AgentTools
     tokens: Tokens
@@ -41,9 +45,16 @@ class Segue:
         """Begin to move pipelines on in this process, and take up what a crash left."""
         await self.pipelines.clean_up()
         await self.workers.start(self.runner.advance)
+        if self.keep_days is not None and self.workers.is_hosting():
+            self.retention.start(self.keep_days)
+
+    async def start_front(self) -> None:
+        """Only answer: other processes move pipelines on."""
+        await self.workers.take_clock()
 
     async def stop(self) -> None:
         """Stop moving pipelines on. Agents that can live on do, and are joined again at the next start."""
+        await self.retention.stop()
         await self.workers.stop()
         await self.pipelines.settle()
         await self.backends.shutdown()

@@ -15,6 +15,7 @@ from segue.domain.audit import AuditEntry, AuditKind
 from segue.domain.briefing.model import LeftOut
 from segue.domain.pipeline import PipelineStatus, StepStatus
 from segue.domain.session import HandoffReason, MessageKind, MessageStatus
+from segue.domain.template import StepType
 from segue.domain.usage import Usage
 from segue.domain.workspace import Workspace
 
@@ -60,8 +61,14 @@ class StepView:
     id: int
     agent_name: str
     order_index: int
+    name: str
+    """What it is called; no two steps of a run alike."""
+    type: StepType
+    """An agent's session, a person's decision, or commands."""
     description: str
     status: StepStatus
+    round: int
+    """Counts how often it began anew, because the work was sent back or the run was restarted."""
     model: str | None
     attempt_count: int
     """How many attempts were begun."""
@@ -115,6 +122,18 @@ class PipelineDetail(PipelineView):
     """What waits for a person's answer."""
     result: RunResult | None
     """What came of it; none while it has not ended."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InboxEntry:
+    """Something that waits for a person, and where."""
+
+    approval: Approval
+    pipeline_title: str | None
+    """None for a session outside of pipelines."""
+    step_number: int | None
+    """1 for the first."""
+    step_name: str | None
 
 
 class AttemptProgress(StrEnum):

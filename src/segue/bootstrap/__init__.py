@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
@@ -13,21 +12,24 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from segue import __version__
-from segue.application.conversations.approvals import Approvals
+from segue.application.clock import SharedClock
 from segue.application.conversations.conversation import ConversationParts
-from segue.application.conversations.registry import Conversations, ToolsFor
+from segue.application.conversations.registry import Conversations
 from segue.application.conversations.timeouts import Limits
 from segue.application.doctor import Default, Diagnosis, examine
 from segue.application.handoffs.agent_tools import AgentTools
 from segue.application.handoffs.review import HandoffReviewer
 from segue.application.handoffs.writer_questions import NO_PERMISSIONS
+from segue.application.pipelines.approvals import Approvals
 from segue.application.pipelines.results import Results
+from segue.application.pipelines.retention import Retention
 from segue.application.pipelines.workers import Workers
-from segue.application.ports.backend import AgentBackend, SessionRequest, ToolServer
+from segue.application.ports.backend import AgentBackend, SessionRequest
 from segue.application.ports.checks import CheckedTests
 from segue.application.ports.engine import WorkerPolicy
 from segue.application.ports.store import Store
 from segue.application.ports.views import Views
+from segue.application.ports.world import Clock
 from segue.application.segue import Segue
 from segue.application.sessions.handover import SessionHandover
 from segue.application.sessions.model import SessionPolicy
@@ -35,7 +37,8 @@ from segue.application.sessions.profiles import find_profile
 from segue.application.sessions.sessions import Sessions
 from segue.application.tokens import Tokens
 from segue.bootstrap.pipelines import PipelineParts, join_pipelines
-from segue.domain.environment import postgres_variables, withheld_names
+from segue.bootstrap.tools import tools_for
+from segue.domain.environment import withheld_names
 from segue.domain.errors import BackendUnavailable, UnknownName
 from segue.domain.handoff.checking.secrets import allow_everywhere
 from segue.domain.handoff.custom_notation import CustomNotation
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from segue.adapters.installs import Installer
     from segue.adapters.storage.database import SqlStore
     from segue.application.handoffs.structured_text import StructuredText
+    from segue.application.pipelines.shared_work import SharedWork
+    from segue.application.ports.world import Clock
 
 
 class SystemClock:
@@ -158,8 +163,12 @@ async def open_segue(
     backends: Mapping[str, AgentBackend] | None = None,
     notation: CustomNotation | None = None,
     checks: CheckFunctions | None = None,
+    own_clock: Clock | None = None,
 ) -> AsyncIterator[Segue]:
-    """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all."""
+    """Segue with its database open; it moves nothing on until `start` is called. Leaving it stops all.
+
+    `own_clock` is that of this machine, which is put right by the database's.
+    """
     from segue.adapters.backends import LoadedBackends
     from segue.adapters.documents import FileDocuments
     from segue.adapters.engine import open_engine
@@ -176,15 +185,18 @@ async def open_segue(
         activity = SharedFeed(views.activity_after, views.last_activity_id)
         store.on_commit = [feed.wake, activity.wake]
         loaded = LoadedBackends(sessions_dir=settings.sessions_dir, given=backends)
-        clock = SystemClock()
+        clock = SharedClock(own_clock or SystemClock())
         limits = Limits(step_timeout=settings.step_timeout)
         reviewer = _reviewer_of(settings, views, notation or CustomNotation(), checks)
+        policy = policy or WorkerPolicy(room=settings.max_running, overall=settings.max_running_overall)
+        shared = _shared_work_of(settings, store, clock)
         workers = Workers(
             store=store,
-            engine=open_engine(settings.engine_database_url),
+            engine=open_engine(settings.engine_database_url, hosting=policy.hosting),
             processes=LocalProcesses(),
             clock=clock,
-            policy=policy or WorkerPolicy(room=settings.max_running),
+            policy=policy,
+            home=shared.home if shared is not None else None,
         )
         tools = AgentTools(store=store, clock=clock)
         host = ToolsHost(tools, version=__version__)
@@ -209,8 +221,10 @@ async def open_segue(
                 notation=notation if notation and notation.request else settings.handoff_notation,
                 workers=workers,
                 handoff_limits=handoff_limits(settings) if settings.auto_handoff else None,
+                shared=shared,
             )
         )
+        results = Results(store=store, workspaces=reviewer.workspaces, clock=clock, shared=shared)
         segue = Segue(
             sessions=Sessions(
                 conversations=conversations,
@@ -220,10 +234,19 @@ async def open_segue(
             ),
             pipelines=pipelines,
             runner=runner,
-            approvals=Approvals(store=store, clock=clock),
+            approvals=Approvals(store=store, clock=clock, workers=workers),
             tools=tools,
             tokens=_tokens_of(settings, store),
-            results=Results(store=store, workspaces=reviewer.workspaces, clock=clock),
+            results=results,
+            retention=Retention(
+                store=store,
+                results=results,
+                documents=documents,
+                conversations=conversations,
+                clock=clock,
+                shared=shared,
+            ),
+            keep_days=settings.keep_days,
             views=store.views,
             feed=feed,
             activity=activity,
@@ -263,6 +286,19 @@ def _reviewer_of(
         run_check=checks.beside(run_command, seconds=settings.check_timeout) if checks else run_command,
         extract=notation.extract,
     )
+
+
+def _shared_work_of(settings: Settings, store: Store, clock: Clock) -> SharedWork | None:
+    """What outlives this machine; none where the records are on this machine, too."""
+    if settings.engine_database_url is None:
+        return None
+    from segue.adapters.git.shared import GitSharedRepositories
+    from segue.application.pipelines.shared_work import SharedWork
+
+    repositories = GitSharedRepositories(
+        root=settings.worktrees_dir, clones=settings.repositories_dir, push_to=settings.push_to
+    )
+    return SharedWork(store=store, repositories=repositories, clock=clock)
 
 
 def session_policy(settings: Settings) -> SessionPolicy:
@@ -329,44 +365,12 @@ def _tokens_of(settings: Settings, store: Store) -> Tokens:
     )
 
 
-def tools_for(settings: Settings, hosted_at: Callable[[], str | None]) -> ToolsFor | None:
-    """How a session is given the tools of its attempt; none if agents are to have none.
-
-    `hosted_at` tells where this process hosts them, and is asked when a session needs them.
-    """
-    if settings.mcp == "off":
-        return None
-    # -P: the program starts in the agent's working directory, whose files must not pass for Python's own.
-    command = (sys.executable, "-P", "-m", "segue.interfaces.mcp.relay")
-
-    def way() -> Mapping[str, str]:
-        if settings.mcp == "http":
-            # The address of `segue serve` stands in for that of the database, whose password stays here.
-            host = f"[{settings.host}]" if ":" in settings.host else settings.host
-            return {"SEGUE_MCP_URL": f"http://{host}:{settings.port}/mcp"}
-        # The way to the database is for agents that outlive this process.
-        here = hosted_at()
-        return {**({"SEGUE_MCP_URL": here} if here else {}), **_way_to_the_database(settings)}
-
-    return lambda token: ToolServer(
-        name="segue", command=command, environment={**way(), "SEGUE_MCP_TOKEN": token}
-    )
-
-
-def _way_to_the_database(settings: Settings) -> Mapping[str, str]:
-    postgres = settings.main_database_url.startswith("postgres")
-    return {
-        **(postgres_variables(os.environ) if postgres else {}),
-        "SEGUE_DATABASE_URL": settings.main_database_url,
-        "SEGUE_DATA_DIR": str(settings.data_dir),
-        "SEGUE_CONFIG_DIR": str(settings.config_dir),
-    }
-
-
 def make_data_dir(settings: Settings) -> None:
     """The folder of the database and the sessions; `StorageError` if another user could change it."""
     from segue.adapters.private_files import make_data_folder
 
     is_default = settings.data_dir == Settings.model_fields["data_dir"].get_default(call_default_factory=True)
-    own = (settings.sessions_dir.parent, settings.worktrees_dir.parent, settings.personas_dir)
+    own = [settings.sessions_dir.parent, settings.worktrees_dir.parent, settings.personas_dir]
+    if settings.engine_database_url is not None:
+        own.append(settings.repositories_dir.parent)
     make_data_folder(settings.data_dir, tighten=is_default, private=tuple(each.name for each in own))

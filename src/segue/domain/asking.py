@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -38,26 +37,24 @@ class HandoffReading:
     places: Mapping[str, ItemPlace] = field(default_factory=dict)
     """Item -> what it stood under."""
 
-    def to_json(self) -> str:
-        """As it is stored."""
-        facts: dict[str, Any] = {
-            "coverage": round(self.coverage, 3),
-            "guessed": list(self.guessed),
-            "asked": list(self.asked),
-            "dropped": list(self.dropped),
-            "places": {
-                name: {key: value for key, value in asdict(place).items() if value}
-                for name, place in self.places.items()
-            },
-        }
-        return json.dumps({name: value for name, value in facts.items() if value or name == "coverage"})
+
+def reading_as_dict(reading: HandoffReading) -> dict[str, Any]:
+    """As it is stored, without what is empty."""
+    facts: dict[str, Any] = {
+        "coverage": reading.coverage,
+        "guessed": list(reading.guessed),
+        "asked": list(reading.asked),
+        "dropped": list(reading.dropped),
+        "places": {
+            name: {key: value for key, value in asdict(place).items() if value}
+            for name, place in reading.places.items()
+        },
+    }
+    return {name: value for name, value in facts.items() if value or name == "coverage"}
 
 
-def reading_from_json(text: str | None) -> HandoffReading:
-    """What `to_json` stored; handoffs of older versions have nothing."""
-    if text is None:
-        return HandoffReading()
-    facts = json.loads(text)
+def reading_from_dict(facts: Mapping[str, Any]) -> HandoffReading:
+    """What `reading_as_dict` gave."""
     return HandoffReading(
         coverage=float(facts["coverage"]),
         guessed=tuple(facts.get("guessed", ())),
@@ -75,7 +72,7 @@ def reading_of(extraction: Extraction, *, is_submitted: bool = False) -> Handoff
     if is_submitted:
         return HandoffReading()
     return HandoffReading(
-        coverage=extraction.coverage,
+        coverage=round(extraction.coverage, 3),
         guessed=tuple(sorted(extraction.guessed)),
         places=shown_places(extraction.places),
     )
@@ -153,7 +150,9 @@ def complete(
         handoff=None if handoff.is_empty() else handoff,
         spans=spans,
         reading=HandoffReading(
-            coverage=max(reading.coverage, share_covered(source, [*spans.values(), *_headings(source)])),
+            coverage=round(
+                max(reading.coverage, share_covered(source, [*spans.values(), *_headings(source)])), 3
+            ),
             guessed=merged.names(lambda each: each.is_guessed),
             asked=(*merged.asked, *merged.names(lambda each: each.is_asked)),
             dropped=tuple(_shortened(each) for each in grounded.dropped[:_MOST_NOTED]),

@@ -46,7 +46,7 @@ class ApprovalNotFound(SegueError):
     """No approval has this id."""
 
     def __init__(self, approval_id: int) -> None:
-        super().__init__(f"no approval {approval_id}; `segue pipelines approvals` shows those that wait")
+        super().__init__(f"no approval {approval_id}; `segue inbox` shows those that wait")
 
 
 class SessionNotFound(SegueError):
@@ -140,6 +140,10 @@ class RepositoryError(SegueError):
     def __init__(self, sentence: str, *, hints: tuple[str, ...] = ()) -> None:
         super().__init__(sentence)
         self.hints = hints
+
+
+class TooLarge(RepositoryError):
+    """The commits of a step are too large to be kept where other machines can get them."""
 
 
 class LeaseLost(SegueError):

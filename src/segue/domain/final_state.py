@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from segue.domain.evidence.model import (
     CommandRun,
@@ -162,19 +159,6 @@ class FinalState:
     """What the last agent says if it did not do its job."""
 
 
-_SAVED = TypeAdapter(FinalState)
-
-
-def read_final_state(text: str) -> FinalState:
-    """The state that was saved as this text."""
-    return _SAVED.validate_json(text)
-
-
-def write_final_state(state: FinalState) -> str:
-    """The text that `read_final_state` reads."""
-    return _SAVED.dump_json(state, exclude_defaults=True).decode()
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepLedger:
     """A step with the ledger of its newest handoff."""
@@ -192,13 +176,6 @@ class StepLedger:
     def is_false(self) -> bool:
         """True if it holds a false statement or a weakened test."""
         return any(finding.is_false for finding in findings_of(self))
-
-
-def read_step_ledger(step: int, agent_name: str, source: str, ledger_json: str | None) -> StepLedger | None:
-    """A step with its ledger as it was saved; none if nothing could be checked."""
-    if ledger_json is None:
-        return None
-    return StepLedger(step=step, agent_name=agent_name, source=source, ledger=json.loads(ledger_json))
 
 
 def findings_of(step: StepLedger) -> Iterator[Finding]:

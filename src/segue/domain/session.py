@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -71,7 +72,7 @@ class SessionMessage:
     reply: str | None = None
     error: str | None = None
     """Why there is no reply."""
-    ledger_json: str | None = None
+    ledger: Mapping[str, Any] | None = None
     """The claims of the handoff that it asks about, each with its verdict."""
     usage: Usage | None = None
     """What its turn has used, where that was measured for itself."""
@@ -168,7 +169,8 @@ class Submission:
     kind: SubmissionKind
     is_accepted: bool
     """False for a handoff that was refused: it counts only where there is nothing better."""
-    record_json: str
+    record: Mapping[str, Any]
+    """A handoff or a blocker."""
     created_at: datetime
 
 

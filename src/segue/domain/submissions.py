@@ -7,14 +7,13 @@ with its problems, so that no work is lost. Blockers count for the whole session
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from segue.domain.handoff import Extraction, Handoff, Notation
 from segue.domain.handoff.checking.submitted import add_blockers
 from segue.domain.handoff.custom_notation import Extract
-from segue.domain.handoff.extract.extraction import extract_reply
+from segue.domain.handoff.extract import extract_reply
 from segue.domain.handoff.model import Blocker
 from segue.domain.session import Submission, SubmissionKind
 
@@ -27,17 +26,16 @@ SUBMITTED = "submitted"
 class ToolSubmissions:
     """What an agent gave through tools by now, as it counts for one message."""
 
-    accepted: str | None = None
-    """Its newest handoff that passed, as JSON."""
-    refused: str | None = None
+    accepted: Handoff | None = None
+    """Its newest handoff that passed."""
+    refused: Handoff | None = None
     """Its newest handoff that did not."""
     blockers: tuple[Blocker, ...] = ()
 
     @property
     def handoff(self) -> Handoff | None:
         """What it gave, accepted or not."""
-        text = self.accepted or self.refused
-        return Handoff.model_validate_json(text) if text is not None else None
+        return self.accepted if self.accepted is not None else self.refused
 
 
 def submitted_for(submissions: Sequence[Submission], message_id: int | None) -> ToolSubmissions:
@@ -53,7 +51,7 @@ def submitted_for(submissions: Sequence[Submission], message_id: int | None) -> 
 
 def reported_blockers(submissions: Sequence[Submission]) -> tuple[Blocker, ...]:
     """What the agent said stops it; the newest words about each."""
-    said = [json.loads(each.record_json) for each in submissions if each.kind is SubmissionKind.BLOCKER]
+    said = [each.record for each in submissions if each.kind is SubmissionKind.BLOCKER]
     newest = {each["blocker"]: each for each in said}
     return tuple(Handoff.model_validate({"blockers": list(newest.values())}).blockers)
 
@@ -76,5 +74,5 @@ def _read_without_blockers(submitted: ToolSubmissions, extraction: Extraction) -
     return extraction, extraction.notation
 
 
-def _newest(submissions: Sequence[Submission]) -> str | None:
-    return submissions[-1].record_json if submissions else None
+def _newest(submissions: Sequence[Submission]) -> Handoff | None:
+    return Handoff.model_validate(submissions[-1].record) if submissions else None

@@ -19,7 +19,7 @@ def synthesize(
     changes = dict(sorted((evidence.changes if evidence else {}).items())[:_MOST_FILES])
     context = [f"Written by Segue, not by the agent, which ended before it could hand off: {reason}"]
     if evidence is None:
-        context.append("The folder is not in a git repository, so what changed is not known.")
+        context.append("What changed in its folder could not be measured.")
     elif not evidence.is_diff_whole or len(evidence.changes) > len(changes):
         context.append("More files changed than are listed here.")
     if last_words.strip():

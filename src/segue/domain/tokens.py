@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 
+from segue.domain.durations import parse_duration
 from segue.domain.errors import InvalidRequest
 
 PREFIX = "segue_"
@@ -16,8 +16,6 @@ NEVER = "never"
 
 _LONGEST_NAME = 100
 _LONGEST_LIFE = timedelta(days=36525)
-_LIFETIME = re.compile(r"(\d{1,6})([mhdw])")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class TokenRole(StrEnum):
@@ -102,8 +100,8 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
     if text == NEVER:
         return None
     try:
-        if found := _LIFETIME.fullmatch(text):
-            end = now + timedelta(**{_UNITS[found[2]]: int(found[1])})
+        if lifetime := parse_duration(text):
+            end = now + lifetime
         else:
             day = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # the zone is added below
             end = datetime.combine(day, time.max, tzinfo=UTC)

@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import PurePath
 
 PROJECT_FOLDER = ".segue"
+OPENCODE_AGENTS = PurePath(".opencode/agents")
+"""Agents that theAgency keeps there, one a file; they count where there is a `.segue/`."""
 SETTINGS_FILE = "segue.yaml"
 """Holds settings; every other YAML file of the folder belongs to the catalog."""
 
@@ -42,6 +44,18 @@ class TrustedProject:
         return tuple(sorted(differ | gone))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CarriedProject:
+    """A project as it was trusted where a run was submitted, for machines that do not have its folder."""
+
+    folder: str
+    """The folder that holds `.segue/` there."""
+    files: Mapping[str, str]
+    """Path below the folder -> SHA-256, as it was trusted."""
+    documents: Mapping[str, str]
+    """Path below the folder -> text, of the settings and catalog files: they name the scripts."""
+
+
 def one_line(name: str) -> str:
     """A name as one line: one with control characters in it must not look like several."""
     return name if name.isprintable() else ascii(name)
@@ -50,4 +64,4 @@ def one_line(name: str) -> str:
 def is_configuration(name: str) -> bool:
     """True for a settings or catalog file, false for a script that one of them names."""
     path = PurePath(name)
-    return path.parent == PurePath(PROJECT_FOLDER) and path.suffix in (".yaml", ".yml")
+    return path.parent in (PurePath(PROJECT_FOLDER), OPENCODE_AGENTS) and path.suffix in (".yaml", ".yml")

@@ -18,7 +18,9 @@ class Worker:
     process_started_at: float
     """Tells this process from a later one with the same pid."""
     heartbeat_at: datetime
+    home: str | None = None
+    """Its data folder, where several machines share the records."""
 
 
 IsGone = Callable[[Worker, datetime], bool]
-"""Tells at a time whether a worker will never move again."""
+"""Tells whether a worker is dead or silent, at a time of the clock that its heartbeat was written by."""

@@ -8,9 +8,9 @@ from segue.application.ports.backend import (
     Reply,
     SessionRequest,
 )
-from segue.domain.catalog import PipelineTemplate, TemplateStep
 from segue.domain.errors import NotTrusted
 from segue.domain.handoff.custom_notation import CustomNotation
+from segue.domain.template import PipelineTemplate, TemplateStep
 from segue.running.events import (
     AgentAsked,
     AgentSaid,

@@ -63,12 +63,12 @@ class AgentUsedTool(RunEvent):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentAsked(RunEvent):
-    """The agent waits until `Run.answer` allows or forbids what it wants to do."""
+    """The run waits for `Run.answer`: an agent wants to use a tool or asks, or a step needs approval."""
 
     question: int
     """What `Run.answer` is given."""
     title: str
-    """What it wants to do, in a line."""
+    """What is asked, in a line."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,7 +128,7 @@ def event_of(found: AuditEntry | Activity, places: StepPlaces) -> RunEvent:
 def _from_entry(kind: AuditKind, details: Mapping[str, Any], common: dict[str, Any]) -> RunEvent:
     if kind is AuditKind.STEP_STARTED:
         return StepStarted(**common)
-    if kind is AuditKind.PERMISSION_ASKED:
+    if kind in (AuditKind.PERMISSION_ASKED, AuditKind.APPROVAL_REQUESTED):
         return AgentAsked(question=details["approval_id"], title=details["title"], **common)
     if kind is AuditKind.CLAIMS_VERIFIED:
         return ClaimsVerified(counts=details, **common)

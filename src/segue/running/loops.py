@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from weakref import WeakKeyDictionary
 
 import structlog
-
-from segue.domain.errors import IllegalMove
 
 _EXECUTOR = "_default_executor"
 """Where the loops of asyncio keep their threads; there is no public way to read it."""
@@ -27,7 +25,6 @@ class _Borrowed:
 
 
 _borrowed: WeakKeyDictionary[asyncio.AbstractEventLoop, _Borrowed] = WeakKeyDictionary()
-_on_postgres = 0
 
 
 @asynccontextmanager
@@ -58,24 +55,6 @@ async def _give_back(loop: asyncio.AbstractEventLoop, former: Executor | None) -
         with suppress(TimeoutError):
             async with asyncio.timeout(_THREADS_SECONDS):
                 await asyncio.to_thread(ours.shutdown)
-
-
-@contextmanager
-def one_on_postgres(is_postgres: bool) -> Iterator[None]:
-    """On PostgreSQL the engine is one of the process."""
-    global _on_postgres  # noqa: PLW0603  # as DBOS itself is one of the process
-    if not is_postgres:
-        yield
-        return
-    if _on_postgres:
-        raise IllegalMove(
-            "a Segue on PostgreSQL is open in this process already, and there can be only one: close it first"
-        )
-    _on_postgres += 1
-    try:
-        yield
-    finally:
-        _on_postgres -= 1
 
 
 def log_as_libraries_do() -> None:

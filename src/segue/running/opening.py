@@ -15,7 +15,7 @@ from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.backend import AgentBackend
 from segue.application.ports.engine import WorkerPolicy
 from segue.application.segue import Segue
-from segue.domain.catalog import PipelineTemplate, TemplateStep
+from segue.domain.audit import AuditKind
 from segue.domain.errors import (
     BackendUnavailable,
     IllegalMove,
@@ -26,9 +26,10 @@ from segue.domain.errors import (
 )
 from segue.domain.handoff.custom_notation import CustomNotation
 from segue.domain.pipeline import Pipeline
+from segue.domain.template import REACTIONS, PipelineTemplate, StepType, TemplateStep
 from segue.domain.workspace import WorkspaceChoice
-from segue.running.events import RunEvent
-from segue.running.loops import borrow_loop, log_as_libraries_do, one_on_postgres
+from segue.running.events import AgentAsked, RunEvent
+from segue.running.loops import borrow_loop, log_as_libraries_do
 from segue.running.result import Result
 from segue.running.run import Run
 from segue.settings import Settings, load_settings
@@ -181,19 +182,18 @@ async def open_segue(  # what can be said of it; all have a default
     checks = CheckFunctions()
     log_as_libraries_do()
     policy = WorkerPolicy(hosting=False, room=loaded.max_running)
-    with one_on_postgres(loaded.engine_database_url is not None):
-        async with (
-            borrow_loop(),
-            bootstrap.open_segue(
-                loaded, policy=policy, backends=backends, notation=notation, checks=checks
-            ) as app,
-        ):
-            await app.start()
-            opened = OpenSegue(app, place, checks)
-            try:
-                yield opened
-            finally:
-                await opened.close()
+    async with (
+        borrow_loop(),
+        bootstrap.open_segue(
+            loaded, policy=policy, backends=backends, notation=notation, checks=checks
+        ) as app,
+    ):
+        await app.start()
+        opened = OpenSegue(app, place, checks)
+        try:
+            yield opened
+        finally:
+            await opened.close()
 
 
 def run_pipeline(  # noqa: PLR0913  # the most used of what `open_segue` and `run` take
@@ -206,14 +206,22 @@ def run_pipeline(  # noqa: PLR0913  # the most used of what `open_segue` and `ru
     trust: bool = False,
     on_event: Callable[[RunEvent], None] | None = None,
 ) -> Result:
-    """Run a pipeline to its end, from a program without an event loop. Ctrl-C aborts it."""
+    """Run a pipeline to its end, from a program without an event loop. Ctrl-C aborts it.
+
+    So does a step that waits for a person: `IllegalMove`.
+    """
 
     async def run_to_end() -> Result:
         async with open_segue(folder, backend=backend, trust=trust) as segue:
             run = await segue.run(template, prompt, checks=checks)
-            if on_event is not None:
-                async for event in run.events():
+            async for event in run.events():
+                if on_event is not None:
                     on_event(event)
+                if event.kind == AuditKind.APPROVAL_REQUESTED and isinstance(event, AgentAsked):
+                    raise IllegalMove(
+                        f"run {run.id} waits for a person: {event.title}. Nobody can answer here, so it was "
+                        "aborted; use `open_segue` and `Run.answer`, or a template that does not wait"
+                    )
             return await run.result()
 
     with suppress(RuntimeError):
@@ -282,10 +290,11 @@ def _read_template(template: Template) -> tuple[str | None, tuple[TemplateStep, 
         step.model_copy(
             update={
                 "checks": template.checks_of(index) if template.checks else step.checks,
-                "on_refuted": template.refuted_gate_of(index),
-                "on_bad_handoff": template.bad_handoff_gate_of(index),
+                **{key: template.reaction_to(index, key) for key in REACTIONS},
             }
         )
+        if step.type is StepType.AGENT
+        else step
         for index, step in enumerate(template.steps)
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TypeVar
 
 from segue.application.event_stream import follow
+from segue.application.pipelines.transactions_deciding import HumanDecision
 from segue.application.segue import Segue
 from segue.domain.audit import FINAL_KINDS
 from segue.domain.errors import IllegalMove
@@ -69,9 +70,11 @@ class Run:
 
     async def answer(self, question: int, *, allow: bool, comment: str | None = None) -> None:
         """Answer what `AgentAsked` asked; `IllegalMove` if that is settled."""
-        await self._app.approvals.decide(
-            question, approve=allow, comment=comment, decided_by=self._app.tokens.owner
-        )
+        decision = HumanDecision(approve=allow, comment=comment, decided_by=self._app.tokens.owner)
+        decided = await self._app.approvals.decide(question, decision)
+        if decided.waits_without_agent:
+            with suppress(IllegalMove):  # the answer has ended it, or another Segue has taken it up
+                await self._app.pipelines.resume(self.id)
 
     async def diff(self, step: int | None = None) -> str:
         """What it changed, or what one of its steps changed, as a patch."""

@@ -15,11 +15,13 @@ from segue.adapters.catalog.trust_store import TRUST_FILE, TrustStore
 from segue.adapters.storage.database import open_database
 from segue.application.ports.backend import AgentBackend
 from segue.application.ports.engine import WorkerPolicy
+from segue.application.ports.world import Clock
 from segue.application.segue import Segue
 from segue.application.views import PipelineDetail
 from segue.bootstrap import open_segue
-from segue.domain.audit import FINAL_KINDS
-from segue.domain.errors import InvalidRequest
+from segue.domain.audit import FINAL_KINDS, AuditKind
+from segue.domain.errors import InvalidRequest, StorageError
+from segue.domain.pipeline import PipelineStatus
 from segue.settings import Settings
 
 __all__ = ["ScriptedBackend", "build_test_segue", "follow_to_end", "say_handoff", "trust_project"]
@@ -36,6 +38,7 @@ async def build_test_segue(
     /,
     *,
     policy: WorkerPolicy | None = None,
+    clock: Clock | None = None,
     **settings: Any,
 ) -> AsyncIterator[Segue]:
     """A running Segue whose data is in `folder` and whose agents all run on `backend`."""
@@ -51,7 +54,7 @@ async def build_test_segue(
         }
     )
     name = "scripted" if made.backend == "auto" else made.backend
-    async with open_segue(made, policy=policy, backends={name: backend}) as segue:
+    async with open_segue(made, policy=policy, backends={name: backend}, own_clock=clock) as segue:
         await segue.start()
         yield segue
 
@@ -78,12 +81,15 @@ def _make_database() -> bytes:
 
 
 async def follow_to_end(segue: Segue, pipeline_id: int) -> PipelineDetail:
-    """Wait until a pipeline has ended, and give it as it stands then."""
+    """Wait until a pipeline has ended or waits for a person, and give it as it stands then."""
     async with segue.feed.subscribe(after=0, pipeline_id=pipeline_id) as entries:
         async for entry in entries:
-            if entry.event_type in FINAL_KINDS:
-                break
-    return await segue.views.pipeline(pipeline_id)
+            if entry.event_type in (*FINAL_KINDS, AuditKind.APPROVAL_REQUESTED):
+                detail = await segue.views.pipeline(pipeline_id)
+                waits = detail.status is PipelineStatus.WAITING_FOR_APPROVAL
+                if detail.status.is_final or waits:
+                    return detail
+    raise StorageError("the feed ended before the pipeline did")
 
 
 def trust_project(project: Path, *, data_dir: Path) -> None:

@@ -55,6 +55,7 @@ class ClaudeCodeBackend(StreamedBackend):
     Options = ClaudeCodeOptions
     capabilities = Capabilities(
         resume=True,
+        once=True,
         conversation=True,
         events=True,
         usage=True,

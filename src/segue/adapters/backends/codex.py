@@ -50,6 +50,7 @@ class CodexBackend(StreamedBackend):
     Options = CodexOptions
     capabilities = Capabilities(
         resume=True,
+        once=True,
         conversation=True,
         events=True,
         usage=True,

@@ -57,7 +57,7 @@ class CommandBackend(ProcessPerMessage):
 
     name = "command"
     Options = CommandOptions
-    capabilities = Capabilities(resume=True, rerun=True)
+    capabilities = Capabilities(resume=True, once=True, rerun=True)
 
     def _check_request(self, request: SessionRequest) -> None:
         _find_program(request, _options_of(request))

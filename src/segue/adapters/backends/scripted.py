@@ -113,7 +113,7 @@ class ScriptedBackend(AgentBackend):
         self,
         scripts: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         *,
-        sessions_dir: Path | None = None,  # noqa: ARG002  # all back ends are made alike
+        sessions_dir: Path | None = None,  # given where a profile names it, as to all back ends
     ) -> None:
         self._scripts = {name: _actions(name, actions) for name, actions in (scripts or {}).items()}
         self._opened: dict[str, int] = {}
@@ -122,6 +122,8 @@ class ScriptedBackend(AgentBackend):
         self._players: dict[str, _Player] = {}
         self._messages: dict[str, list[str]] = {}
         self._usage: dict[str, Usage] = {}
+        self._is_observed = sessions_dir is None
+        """Made by a test, which asks later what was said; one that a profile names would fill the memory."""
         self.received: dict[str, list[str]] = {}
         """Agent name -> the messages it was sent, in order: for assertions."""
         self.aborted: list[str] = []
@@ -143,7 +145,8 @@ class ScriptedBackend(AgentBackend):
         if session not in self._numbers:
             raise SessionLost(_GONE)
         actions = self._script_of(request, len(self._messages.get(session, ())), message.text)
-        self.received.setdefault(request.agent_name, []).append(message.text)
+        if self._is_observed:
+            self.received.setdefault(request.agent_name, []).append(message.text)
         player = _Player(Path(request.working_dir), self._numbers[session], self._usage.get(session))
         self._players[message.id] = player
         self._tasks[message.id] = asyncio.create_task(player.play(actions))
@@ -179,12 +182,14 @@ class ScriptedBackend(AgentBackend):
 
     async def abort(self, session: str) -> None:
         """Stop playing."""
-        self.aborted.append(session)
+        if self._is_observed:
+            self.aborted.append(session)
         await self._cancel([self._tasks[message_id] for message_id in self._messages.get(session, ())])
 
     async def close(self, session: str) -> None:
         """Forget the session."""
-        self.closed.append(session)
+        if self._is_observed:
+            self.closed.append(session)
         self._numbers.pop(session, None)
         for message_id in self._messages.pop(session, ()):
             del self._tasks[message_id], self._players[message_id]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ class LocatedYaml:
     def __init__(self, path: Path, content: bytes) -> None:
         self.path = path
         self._lines: dict[Loc, int] = {}
+        self._moves: dict[Loc, Loc] = {}
         try:
             loader = yaml.SafeLoader(content.decode("utf-8"))
             node = loader.get_single_node()
@@ -45,13 +48,28 @@ class LocatedYaml:
 
     def line(self, loc: Loc) -> int:
         """The line of a key, or of the nearest key around it."""
-        while loc and loc not in self._lines:
-            loc = loc[:-1]
-        return self._lines.get(loc, 1)
+        found = self._written_at(loc)
+        while found and found not in self._lines:
+            found = found[:-1]
+        return self._lines.get(found, 1)
+
+    def _written_at(self, loc: Loc) -> Loc:
+        """Where a key of the content stands in the file."""
+        for length in range(len(loc), 0, -1):
+            if (moved := self._moves.get(loc[:length])) is not None:
+                return (*moved, *loc[length:])
+        return loc
 
     def wrong(self, loc: Loc, message: str) -> CatalogError:
         """An error that points at a key."""
         return CatalogError(f"{self.path}:{self.line(loc)}: {message}")
+
+    def rewritten(self, value: dict[str, Any], moves: Mapping[Loc, Loc]) -> LocatedYaml:
+        """The same file with another content; `moves` says where the keys of that content are written."""
+        made = copy(self)
+        made.value = value
+        made._moves = dict(moves)  # of the same class
+        return made
 
     def _locate(self, node: yaml.Node, loc: Loc) -> None:
         self._lines.setdefault(loc, node.start_mark.line + 1)

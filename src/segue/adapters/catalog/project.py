@@ -12,12 +12,24 @@ from functools import lru_cache
 from importlib.resources import files as resources
 from pathlib import Path
 
+import structlog
+
 from segue.adapters.catalog.commands import NamedCommand, find_changes, find_commands
 from segue.adapters.catalog.positions import LocatedYaml
 from segue.adapters.catalog.project_files import check_inside, check_safe, digest, leads_out, opened
 from segue.adapters.catalog.scripts import ScriptSearch
+from segue.adapters.catalog.the_agency import agent_file, translate
 from segue.domain.errors import CatalogError
-from segue.domain.trust import PROJECT_FOLDER, SETTINGS_FILE, ProjectContent, is_configuration, one_line
+from segue.domain.trust import (
+    OPENCODE_AGENTS,
+    PROJECT_FOLDER,
+    SETTINGS_FILE,
+    ProjectContent,
+    is_configuration,
+    one_line,
+)
+
+log = structlog.get_logger()
 
 BUILTIN = Path(str(resources("segue.adapters.catalog") / "builtin.yaml"))
 """The catalog that comes with Segue."""
@@ -74,11 +86,14 @@ def read_project(working_dir: Path) -> Project | None:
     if folder is None:
         return None
     root = folder.parent
-    documents = {path: _read_document(path, root) for path in yaml_files(folder)}
-    if not documents:
+    own = yaml_files(folder)
+    if not own:
         return None
-    check_inside(folder, root)
-    check_safe(folder, _stat(folder))
+    agents = yaml_files(root / OPENCODE_AGENTS)
+    documents = {path: _read_document(path, root) for path in (*agents, *own)}
+    for each in (folder, *{path.parent for path in agents}):
+        check_inside(each, root)
+        check_safe(each, _stat(each))
     files = {
         str(path.relative_to(root)): hashlib.sha256(text).hexdigest() for path, text in documents.items()
     }
@@ -117,8 +132,23 @@ def yaml_files(folder: Path) -> list[Path]:
 
 @lru_cache(maxsize=64)
 def read_yaml(path: Path, content: bytes) -> LocatedYaml:
-    """The same bytes are read as YAML once."""
-    return LocatedYaml(path, content)
+    """A settings or catalog file; the same bytes are read as YAML once."""
+    if path.parts[-3:-1] == OPENCODE_AGENTS.parts:
+        return _read_agent(path, content)
+    source = LocatedYaml(path, content)
+    return source if path.name == SETTINGS_FILE else translate(source).source
+
+
+def _read_agent(path: Path, content: bytes) -> LocatedYaml:
+    """A file of another tool's folder: an agent, or nothing."""
+    try:
+        source = LocatedYaml(path, content)
+        if (found := agent_file(source, path.stem)) is not None:
+            return found
+        log.warning("not_an_agent", path=str(path), hint="it has neither a description nor opencode_agent")
+    except CatalogError as error:
+        log.warning("not_an_agent", path=str(path), error=str(error))
+    return LocatedYaml(path, b"")
 
 
 def read_bytes(path: Path) -> bytes:

@@ -23,9 +23,10 @@ from segue.adapters.catalog.project import (
 )
 from segue.adapters.catalog.trust_store import TrustStore
 from segue.application.ports.backend import ChosenBackend
-from segue.domain.catalog import AUTO, AgentProfile, Catalog, PipelineTemplate
+from segue.domain.catalog import AUTO, AgentProfile, Catalog
 from segue.domain.errors import CatalogError, NotTrusted, SegueError, UnsafeProject, describe_known
-from segue.domain.trust import SETTINGS_FILE, ProjectContent
+from segue.domain.template import PipelineTemplate
+from segue.domain.trust import SETTINGS_FILE, CarriedProject, ProjectContent
 
 log = structlog.get_logger()
 
@@ -107,6 +108,33 @@ class YamlCatalog:
         self._good[key] = _Good(state, catalog, project.content if project else None)
         self._bad.pop(key, None)
         return catalog
+
+    def carry(self, working_dir: str) -> CarriedProject | None:
+        """What the user trusts of the project around a folder."""
+        project = self._trusted_project(working_dir)
+        if project is None:
+            return None
+        root = Path(project.content.folder)
+        return CarriedProject(
+            folder=project.content.folder,
+            files=project.content.files,
+            documents={
+                str(path.relative_to(root)): text.decode(errors="surrogateescape")
+                for path, text in project.documents.items()
+            },
+        )
+
+    def check_carried(self, project: CarriedProject, working_dir: str, copy: str, branch: str | None) -> None:
+        """`NotTrusted` unless the scripts of a project that was trusted elsewhere are like that in a copy."""
+        root = Path(project.folder)
+        content = ProjectContent(folder=project.folder, files=project.files)
+        documents = {
+            root / name: text.encode(errors="surrogateescape") for name, text in project.documents.items()
+        }
+        carried = Project(content=content, documents=documents)
+        scripts = scripts_in_copy(carried, Path(working_dir), Path(copy))
+        if changed := sorted(name for name, each in scripts.items() if project.files.get(name) != each):
+            raise NotTrusted(content, tuple(changed), branch=branch)
 
     def check_copy(self, working_dir: str, copy: str, branch: str | None) -> None:
         """`NotTrusted` unless the project is trusted, and its scripts as they are in a copy of the folder."""
@@ -201,7 +229,7 @@ class YamlCatalog:
             origin |= dict.fromkeys(catalog.templates, source)
         for name, template in templates.items():
             for index, step in enumerate(template.steps):
-                if step.agent not in agents:
+                if step.agent is not None and step.agent not in agents:
                     raise origin[name].wrong(
                         ("templates", name, "steps", index, "agent"),
                         f'template "{name}" names an agent "{step.agent}" that does not exist. '
@@ -279,6 +307,11 @@ def _translate(
     loc: Loc = (*base, *first["loc"])
     key = str(loc[-1]) if loc else ""
     place = _describe(loc[:-1])
+    if first["type"] == "template_key":
+        context = first.get("ctx", {})
+        step = ("steps", context["step"]) if "step" in context else ()
+        loc = (*loc, *step, str(context["key"]))
+        return source.wrong(loc, f"{context['message'].rstrip('.')}{_describe(loc[:-1])}")
     if first["type"] == "extra_forbidden":
         owner = _model_at(model, first["loc"][:-1])
         known = f" {describe_known(key, owner.model_fields)}" if owner else ""

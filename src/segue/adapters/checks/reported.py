@@ -45,21 +45,29 @@ class CheckRunner:
     pass_env: Collection[str] = ()
     """Names of variables that are handed on."""
 
-    def __call__(
+    def __call__(  # noqa: PLR0913 - each is a limit or a part of the environment
         self,
         command: str,
         folder: Path,
         top: Path,
         *,
         seconds: float = SECONDS,
+        has_bytecode: bool = False,
         first_on_path: Collection[Path] = (),
         given_up: threading.Event | None = None,
     ) -> ReportedRun:
-        """Run a command in a folder of a tree; `first_on_path` are folders that Python imports from first."""
+        """Run a command in a folder of a tree; `first_on_path` are folders that Python imports from first.
+
+        Bytecode of the tree counts for nothing: where some was left in it, Python compiles all files anew,
+        and else it imports none that has no source.
+        """
         deadline = time.monotonic() + seconds
         with TemporaryDirectory(prefix="segue-report-") as name:
             private = Path(os.path.realpath(name))
-            variables = self._variables(private, folder, first_on_path)
+            anew = {"PYTHONPYCACHEPREFIX": str(private / "bytecode")} if has_bytecode else {}
+            variables = self._variables(private, folder, first_on_path) | anew
+            if not has_bytecode:
+                variables["SEGUE_TEST_TREE"] = os.path.realpath(top)
             run = run_check(
                 command,
                 folder,
@@ -70,9 +78,16 @@ class CheckRunner:
             )
             tests = _believed(_read_report(private / "report", run, _locator(folder, top)), run)
             imported = tuple(_imported(private / "report"))
-        left = deadline - time.monotonic()
-        if tests is None and run.exit_code and any(each in run.output for each in _REFUSED) and left > 0:
-            run = run_check(command, folder, seconds=left, pass_env=self.pass_env, given_up=given_up)
+            left = deadline - time.monotonic()
+            if tests is None and run.exit_code and any(each in run.output for each in _REFUSED) and left > 0:
+                run = run_check(
+                    command,
+                    folder,
+                    seconds=left,
+                    pass_env=self.pass_env,
+                    environment=anew,
+                    given_up=given_up,
+                )
         return ReportedRun(run=run, tests=tests or printed_run(run), imported=imported)
 
     def _variables(self, private: Path, folder: Path, first_on_path: Collection[Path]) -> dict[str, str]:

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from segue.application.ports.engine import Engine
 
 
-def open_engine(database_url: str | None) -> Engine:
-    """DBOS on a PostgreSQL that several machines can share; without one, nothing that must be loaded."""
-    if database_url is None:
+def open_engine(database_url: str | None, *, hosting: bool) -> Engine:
+    """DBOS for a host on a PostgreSQL that several machines can share; else nothing that must be loaded."""
+    if database_url is None or not hosting:
         from segue.adapters.engine.local_engine import LocalEngine
 
         return LocalEngine()

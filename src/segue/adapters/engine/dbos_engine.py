@@ -1,75 +1,93 @@
-"""The engine of several machines, on DBOS and PostgreSQL: one workflow a lease; only ids pass through it.
+"""The engine of several machines, on DBOS and PostgreSQL: one queue from which hosts take pipelines.
 
-Our own records are the truth. Each lease of a pipeline has a number, and its workflow has the id
-`pipeline-<id>-<number>-<worker>`: DBOS starts it once, however often it is asked. After a crash the
-pipeline is leased anew, under the next number, by the worker that found it ownerless, in the transaction
-that takes it. DBOS's own recovery would put it in a queue that any process on the database may empty, even
-a one-shot `segue run`.
+Our own records are the truth. An offer, the right to take the next lease of a pipeline that nobody owns, is
+a workflow with the id `pipeline-<id>-<lease number>-<created>`, so any number of hosts that offer it make
+one, and one host takes it. The workflow runs here as a task like any other and records no steps: when it is
+cut off, nobody replays it. The records say that the pipeline is free then, under a new number.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Coroutine, Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from segue.application.ports.engine import Advance
+from segue.adapters.engine.local_engine import LocalEngine
+from segue.application.ports.engine import Run, WorkerPolicy
 from segue.domain.errors import StorageError
-from segue.domain.pipeline import Lease
+from segue.domain.pipeline import Lease, Offer
 
 if TYPE_CHECKING:
-    from segue.adapters.engine.store import EngineConnections
+    from dbos import DBOS, Queue, WorkflowStatus
+
+    from segue.adapters.engine.connections import EngineConnections
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
+_QUEUE = "pipelines"
+_POLL_SECONDS = 0.1
+_TIDY_SECONDS, _LOOK_SECONDS = 1.0, 10.0
 _STOP_SECONDS = 20.0
-"""How long the engine waits for its workflows, and then for its connections, when it is shut down."""
+"""How long the engine waits for what DBOS writes last, and then for its connections, when it is shut down."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_TAKEN = ["PENDING", "SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+"""The states of workflows that a worker has taken from the queue."""
 
-APPLICATION_VERSION = "1"
-"""Changed by hand when the order of moves inside a workflow changes, and only then."""
+APPLICATION_VERSION = "2"
+"""Changed when the workflow has another name or other arguments: workers of other versions leave it alone."""
 
 
 class DbosEngine:
-    """Runs leases side by side in this process. DBOS allows one instance a process."""
+    """Takes pipelines from the queue and runs them as tasks. DBOS allows one instance a process."""
 
     def __init__(self, *, database_url: str) -> None:
         self._database_url = database_url
-        self._running: set[Lease] = set()
-        self._turns: dict[Lease, asyncio.Task[bool]] = {}
-        self._told_to_stop: set[Lease] = set()
+        self._local = LocalEngine()
         self._worker_id = ""
-        self._advance: Advance
-        self._on_end: Callable[[], None]
-        self._workflow: Callable[[int, int], Coroutine[Any, Any, None]]
-        self._stopping = False
-        self._runs: set[asyncio.Task[None]] = set()
-        self._store: EngineConnections
+        self._policy: WorkerPolicy
+        self._loop: asyncio.AbstractEventLoop
+        self._connections: EngineConnections
+        self._workflow: Callable[[int, int, int], Coroutine[Any, Any, None]]
+        self._dbos: DBOS
+        self._queue: Queue
+        self._active: set[str] = set()
+        """The workflows that are under way here."""
+        self._has_ended = asyncio.Event()
+        self._tidying: asyncio.Task[None] | None = None
+        self._is_ending = False
 
-    async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:
-        """Start the engine."""
-        self._worker_id, self._advance, self._on_end = worker_id, advance, on_end
-        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what breaks a lease, we tell in a line
-        await asyncio.to_thread(self._launch, worker_id)
+    async def launch(
+        self, worker_id: str, run: Run, policy: WorkerPolicy, on_end: Callable[[], None]
+    ) -> None:
+        self._worker_id, self._policy, self._loop = worker_id, policy, asyncio.get_running_loop()
+        await self._local.launch(worker_id, run, policy, on_end)
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what breaks here, we tell in a line
+        await asyncio.to_thread(self._launch)
+        self._tidying = asyncio.create_task(self._tidy_forever(), name="segue-engine-tidy")
 
-    def _launch(self, worker_id: str) -> None:
+    def _launch(self) -> None:
         from dbos import DBOS
         from sqlalchemy.exc import DBAPIError
 
-        from segue.adapters.engine.store import EngineConnections
+        from segue.adapters.engine.connections import EngineConnections
 
-        self._store = EngineConnections(self._database_url)
+        self._connections = EngineConnections(self._database_url)
         try:
-            DBOS(
+            self._dbos = DBOS(
                 config={
                     "name": "segue",
                     "system_database_url": self._database_url,
-                    "system_database_engine": self._store.engine,
+                    "system_database_engine": self._connections.engine,
                     "application_version": APPLICATION_VERSION,
-                    "executor_id": worker_id,
+                    "executor_id": self._worker_id,
                     "enable_otlp": False,
                     "use_listen_notify": False,  # nothing waits inside DBOS, and its listener leaks
                     # The listener that takes its place asks nothing either, but its nap holds up every end.
@@ -77,8 +95,17 @@ class DbosEngine:
                     "log_level": "CRITICAL",
                 }
             )
-            self._register()
+            self._workflow = DBOS.workflow(name="segue.run")(self._body())
+            DBOS.listen_queues([_QUEUE])
             DBOS.launch()
+            # Kept in its tables: with several workers, the limits of the one that started last count for all.
+            self._queue = DBOS.register_queue(
+                _QUEUE,
+                worker_concurrency=self._worker_concurrency(),
+                global_concurrency=self._policy.overall,
+                polling_interval_sec=_POLL_SECONDS,
+                on_conflict="always_update",
+            )
         except DBAPIError as error:
             self._destroy()
             raise StorageError(f"cannot open the engine's database: {error.orig}") from error
@@ -86,105 +113,112 @@ class DbosEngine:
             self._destroy()
             raise
 
-    def _register(self) -> None:
-        from dbos import DBOS
+    def _worker_concurrency(self) -> int:
+        overall = self._policy.overall
+        return self._policy.room if overall is None else min(self._policy.room, overall)
 
-        @DBOS.step(name="segue.turn")
-        async def turn(pipeline_id: int, number: int) -> bool:
-            return await self._take_turn(Lease(pipeline_id, number))
+    def _body(self) -> Callable[[int, int, int], Coroutine[Any, Any, None]]:
+        async def run(pipeline_id: int, number: int, created: int) -> None:
+            offer = Offer(pipeline_id, number, _EPOCH + created * _MICROSECOND)
+            # DBOS calls this on a loop of its own.
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._run(offer), self._loop))
 
-        @DBOS.workflow(name="segue.advance")
-        async def advance(pipeline_id: int, number: int) -> None:
-            while await turn(pipeline_id, number):
-                pass
+        return run
 
-        self._workflow = advance
-
-    async def _take_turn(self, lease: Lease) -> bool:
-        if self._stopping:
-            return False
-        task = asyncio.ensure_future(self._advance(lease))
-        self._turns[lease] = task
+    async def _run(self, offer: Offer) -> None:
+        self._active.add(name := _name_of(offer))
         try:
-            await asyncio.wait({task})
-            if task.cancelled():
-                return False
-            if error := task.exception():
-                log.error("turn_broke", pipeline=lease.pipeline_id, exc_info=error)
-                return False
-            return task.result()
+            if not self._is_ending:
+                await self._local.run_in_turn(offer)
         finally:
-            del self._turns[lease]
-            self._told_to_stop.discard(lease)
+            self._active.discard(name)
+            self._has_ended.set()
+
+    async def drain(self) -> None:
+        await self._local.drain()
+        self._take_nothing_more()
+
+    def _take_nothing_more(self) -> None:
+        for event in self._dbos.background_thread_stop_events:
+            event.set()
 
     def running(self) -> Collection[Lease]:
-        """The leases that are being moved on here."""
-        return frozenset(self._running)
+        return self._local.running()
 
-    async def start(self, lease: Lease) -> None:
-        """Begin to move a lease on; a second start of the same lease does nothing."""
-        if lease in self._running or self._stopping:
-            return
-        self._running.add(lease)
-        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # A task of its own: who asked for it may be cut off, and the lease is ours nevertheless.
-        run = asyncio.create_task(self._run(lease, begun))
-        self._runs.add(run)
-        run.add_done_callback(lambda _: self._ended(lease, run, begun))
-        await begun
+    async def start(self, given: Offer | Lease) -> None:
+        await self._local.start(given)
 
-    async def _run(self, lease: Lease, begun: asyncio.Future[None]) -> None:
-        from dbos import DBOS, SetWorkflowID
+    async def stop(self, lease: Lease) -> None:
+        await self._local.stop(lease)
+
+    async def enqueue(self, offer: Offer) -> bool:
+        from dbos import SetWorkflowID
+
+        def enqueue() -> None:
+            with SetWorkflowID(_name_of(offer)):
+                self._queue.enqueue(self._workflow, offer.pipeline_id, offer.number, _created(offer))
+
+        await self._ask(enqueue)
+        return True
+
+    async def executors(self) -> Collection[str]:
+        found = await self._ask(_taken_by)
+        return {each.executor_id for each in found if each.executor_id}
+
+    async def forget(self, worker_id: str) -> None:
+        await self._ask(lambda: _delete(each.workflow_id for each in _taken_by(worker_id)))
+
+    async def _tidy_forever(self) -> None:
+        """Delete what has ended here, our own records tell it all; and what was taken, but never begun."""
+        stranded: set[str] = set()
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await self._has_ended.wait()
+            await asyncio.sleep(_TIDY_SECONDS)  # many at once; and DBOS writes down the end after us
+            self._has_ended.clear()
+            try:
+                found = await self._ask(lambda: _taken_by(self._worker_id))
+                pending = {each.workflow_id for each in found if each.status == "PENDING"}
+                ended = {each.workflow_id for each in found} - pending
+                idle = pending - self._active
+                await self._ask(partial(_delete, ended | (idle & stranded)))
+                stranded = idle
+            except StorageError as error:
+                log.warning("engine_not_tidied", error=str(error))
+
+    async def _ask(self, act: Callable[[], T]) -> T:
+        """Use DBOS in a thread of ours: its asynchronous functions would replace the threads of the loop."""
         from sqlalchemy.exc import DBAPIError
 
-        # The worker's name is in it, since records that were put back may count leases anew.
-        name = f"pipeline-{lease.pipeline_id}-{lease.number}-{self._worker_id}"
         try:
-            with SetWorkflowID(name):
-                workflow = await DBOS.start_workflow_async(self._workflow, lease.pipeline_id, lease.number)
-            if not begun.done():
-                begun.set_result(None)
-            await workflow.get_result()
-            await DBOS.delete_workflow_async(name)  # our own records tell it all
+            return await asyncio.to_thread(act)
         except DBAPIError as error:
             reason = " ".join(str(error.orig).split())
             raise StorageError(f"cannot use the engine's database: {reason}") from error
 
-    def _ended(self, lease: Lease, run: asyncio.Task[None], begun: asyncio.Future[None]) -> None:
-        self._runs.discard(run)
-        self._running.discard(lease)
-        error = None if run.cancelled() else run.exception()
-        if not begun.done():
-            begun.set_exception(error or StorageError("the engine has ended"))
-        elif isinstance(error, StorageError):  # no fault of ours; the pipeline is leased anew
-            log.warning("workflow_lost_its_database", pipeline=lease.pipeline_id, error=str(error))
-        elif error:
-            log.error("workflow_broke", pipeline=lease.pipeline_id, exc_info=error)
-        self._on_end()
-
-    async def stop(self, lease: Lease) -> None:
-        """Stop a lease here and wait until it has let go of its agent."""
-        if task := self._turns.get(lease):
-            # Once only: a second cancellation would interrupt the first one's cleaning up.
-            if lease not in self._told_to_stop:
-                self._told_to_stop.add(lease)
-                task.cancel()
-            await asyncio.wait({task})
-
     async def shutdown(self) -> None:
-        """Stop everything that runs here; the records say how to continue."""
-        self._stopping = True
-        await asyncio.gather(*(self.stop(lease) for lease in list(self._turns)))
-        if self._runs:
-            _, unended = await asyncio.wait(self._runs, timeout=_STOP_SECONDS)
-            for run in unended:
-                run.cancel()
-            if unended:
-                log.warning("engine_not_idle", running=len(unended))
-                await asyncio.wait(unended)
-        # DBOS made its own threads the loop's default; they end with it, and others still need some.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="segue"))
+        self._is_ending = True
+        await self._local.shutdown()
+        if self._tidying is not None:
+            self._tidying.cancel()
+            await asyncio.wait({self._tidying})
+            try:
+                await self._forget_all()
+            except StorageError as error:
+                log.warning("engine_not_tidied", error=str(error))
         await asyncio.to_thread(self._destroy)
+
+    async def _forget_all(self) -> None:
+        """Take nothing more, and delete what was taken here, once DBOS has written down the end of it."""
+        self._take_nothing_more()
+        deadline = self._loop.time() + _STOP_SECONDS
+        is_ended = False
+        while not is_ended and self._loop.time() < deadline:
+            await asyncio.sleep(_POLL_SECONDS)  # it may be taking something this moment
+            found = await self._ask(lambda: _taken_by(self._worker_id))
+            is_ended = all(each.status != "PENDING" for each in found)
+        await self.forget(self._worker_id)
 
     def _destroy(self) -> None:
         """End DBOS and take back what it did to logging, so that this process could start it anew."""
@@ -192,4 +226,27 @@ class DbosEngine:
 
         DBOS.destroy(destroy_registry=True)
         logging.getLogger("dbos").handlers.clear()
-        self._store.close(_STOP_SECONDS)
+        self._connections.close(_STOP_SECONDS)
+
+
+def _created(offer: Offer) -> int:
+    return (offer.created_at - _EPOCH) // _MICROSECOND
+
+
+def _name_of(offer: Offer) -> str:
+    """Records that were put back may count leases anew, so it says when the pipeline was made."""
+    return f"pipeline-{offer.pipeline_id}-{offer.number}-{_created(offer)}"
+
+
+def _taken_by(worker_id: str | None = None) -> list[WorkflowStatus]:
+    """What a worker took from the queue; none for any worker."""
+    from dbos import DBOS
+
+    return DBOS.list_workflows(executor_id=worker_id, status=_TAKEN, load_input=False, load_output=False)
+
+
+def _delete(names: Iterable[str]) -> None:
+    from dbos import DBOS
+
+    if found := list(names):
+        DBOS.delete_workflows(found)

@@ -1,4 +1,4 @@
-"""The engine of one machine: each lease is a task of this process, and nothing else is loaded."""
+"""The engine of one machine: each pipeline is a task of this process, and nothing else is loaded."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import structlog
 
-from segue.application.ports.engine import Advance
-from segue.domain.pipeline import Lease
+from segue.application.ports.engine import Run, WorkerPolicy
+from segue.domain.pipeline import Lease, Offer
 
 log = structlog.get_logger()
 
@@ -17,50 +17,85 @@ _THREADS = 64
 
 
 class LocalEngine:
-    """Runs leases as tasks. The records say where to continue after a crash, so it keeps none of its own."""
+    """Runs pipelines as tasks. What finds no place stays where it was, in the records."""
 
     def __init__(self) -> None:
-        self._advance: Advance
+        self._run: Run
         self._on_end: Callable[[], None]
-        self._runs: dict[Lease, asyncio.Task[None]] = {}
+        self._places = 0
+        self._tasks: dict[Lease, asyncio.Task[None]] = {}
         self._cancelled: set[Lease] = set()
-        self._is_ending = False
+        self._is_draining = self._is_ending = False
 
-    async def launch(self, worker_id: str, advance: Advance, on_end: Callable[[], None]) -> None:  # noqa: ARG002
-        self._advance, self._on_end = advance, on_end
+    async def launch(
+        self,
+        worker_id: str,  # noqa: ARG002  # nothing is kept by it
+        run: Run,
+        policy: WorkerPolicy,
+        on_end: Callable[[], None],
+    ) -> None:
+        self._run, self._on_end, self._places = run, on_end, policy.room
         # A check holds a thread for as long as it runs; asyncio's own pool has six on two cores.
         threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="segue")
         asyncio.get_running_loop().set_default_executor(threads)
 
     def running(self) -> Collection[Lease]:
-        return frozenset(self._runs)
+        return frozenset(self._tasks)
 
-    async def start(self, lease: Lease) -> None:
-        if lease in self._runs or self._is_ending:
+    async def drain(self) -> None:
+        self._is_draining = True
+
+    async def enqueue(self, offer: Offer) -> bool:
+        if self._is_draining or not self._has_place():
+            return False
+        self._begin(offer)
+        return True
+
+    async def start(self, given: Offer | Lease) -> None:
+        self._begin(given)
+
+    async def run_in_turn(self, offer: Offer) -> None:
+        """Run an offer to its end, once there is a place."""
+        while not (self._is_draining or self._is_ending or self._has_place()):
+            await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+        if self._is_draining:
             return
-        run = asyncio.create_task(self._run(lease), name=f"pipeline-{lease.pipeline_id}")
-        self._runs[lease] = run
-        run.add_done_callback(lambda _: self._ended(lease, run))
+        self._begin(offer)
+        if task := self._tasks.get(offer.lease):
+            await asyncio.wait({task})
 
-    async def _run(self, lease: Lease) -> None:
-        while not self._is_ending and await self._advance(lease):
-            pass
+    def _has_place(self) -> bool:
+        return len(self._tasks) < self._places
 
-    def _ended(self, lease: Lease, run: asyncio.Task[None]) -> None:
-        del self._runs[lease]
+    def _begin(self, given: Offer | Lease) -> None:
+        lease = given.lease if isinstance(given, Offer) else given
+        if lease in self._tasks or self._is_ending:
+            return
+        task = asyncio.ensure_future(self._run(given))
+        self._tasks[lease] = task
+        task.add_done_callback(lambda _: self._ended(lease, task))
+
+    def _ended(self, lease: Lease, task: asyncio.Task[None]) -> None:
+        del self._tasks[lease]
         self._cancelled.discard(lease)
-        if not run.cancelled() and (error := run.exception()):
+        if not task.cancelled() and (error := task.exception()):
             log.error("run_broke", pipeline=lease.pipeline_id, exc_info=error)
         self._on_end()
 
     async def stop(self, lease: Lease) -> None:
-        if run := self._runs.get(lease):
+        if task := self._tasks.get(lease):
             # Once only: a second cancellation would interrupt the cleaning up after the first.
             if lease not in self._cancelled:
                 self._cancelled.add(lease)
-                run.cancel()
-            await asyncio.wait({run})
+                task.cancel()
+            await asyncio.wait({task})
+
+    async def executors(self) -> Collection[str]:
+        return ()
+
+    async def forget(self, worker_id: str) -> None:
+        """There are no tables."""
 
     async def shutdown(self) -> None:
         self._is_ending = True
-        await asyncio.gather(*(self.stop(lease) for lease in list(self._runs)))
+        await asyncio.gather(*(self.stop(lease) for lease in list(self._tasks)))

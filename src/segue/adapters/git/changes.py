@@ -6,7 +6,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from segue.adapters.git.processes import MOST_BYTES, Output
 from segue.adapters.git.repository import Repository
 from segue.domain.evidence.model import Change, ChangeKind, Hunk, LineRange
 
@@ -18,9 +20,16 @@ MOST_HUNK_BYTES = 4_000_000
 """Bytes of changed lines that are kept, of all files together."""
 LONGEST_HUNK_LINE = 2_000
 """A file with a longer changed line is known by its counts alone."""
-_MOST_BLOB_BYTES = 256_000_000
 _LONGEST_LINE = 8192
 _DIFF = (
+    "--raw",
+    "--numstat",
+    "--patch",
+    "-z",
+    "--no-abbrev",
+    "-U0",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
     "--no-ext-diff",
     "--no-textconv",
     "--no-color",
@@ -76,34 +85,54 @@ class Changes:
 
 
 def read_changes(repository: Repository, diff: tuple[str, ...], index: Mapping[str, str]) -> Changes:
-    """The changes that a command such as `diff-index REV` shows, with hunks and line counts."""
+    """The changes that a command such as `diff-index REV` shows, with hunks and counts, by one process."""
     command, *between = diff
-    output = repository.run(
-        command, "--raw", "--numstat", "-z", "--no-abbrev", *_DIFF, *between, "--", environment=index
-    )
-    found = Changes(is_whole=not output.is_cut)
-    _read_records(output.fields(), found)
-    if not found.changes:
-        return found
-    hunks, is_whole = _read_hunks(repository, diff, index)
-    counts = _count_old_lines(repository, found)
+    found, reader = Changes(), _PatchReader()
+    with repository.stream(command, *_DIFF, *between, "--", environment=index) as chunks:
+        records, patch = _split(chunks)
+        found.is_whole = not records.is_cut
+        _read_records(records.fields(), found)
+        are_hunks_whole = found.is_whole and reader.read_all(patch)
     for path, change in found.changes.items():
-        found.changes[path] = _complete(change, hunks.get(path), is_whole, counts.get(path))
+        found.changes[path] = _with_hunks(change, reader.found.get(path), are_hunks_whole)
     return found
 
 
-def _complete(change: Change, hunks: _FileHunks | None, is_whole: bool, old_count: int | None) -> Change:
+def with_line_counts(changes: Mapping[str, Change], old_counts: Mapping[str, int]) -> dict[str, Change]:
+    """The changes with the lines of each file now, from those that it had before."""
+    counted = {}
+    for path, change in changes.items():
+        start = 0 if change.kind is ChangeKind.ADDED else old_counts.get(path)
+        known = change.kind is not ChangeKind.DELETED and not change.is_binary and start is not None
+        if known and change.additions is not None and change.deletions is not None:
+            counted[path] = replace(
+                change, line_count=max(0, (start or 0) + change.additions - change.deletions)
+            )
+        else:
+            counted[path] = change
+    return counted
+
+
+def _split(chunks: Iterator[bytes]) -> tuple[Output, Iterator[bytes]]:
+    """The records, and the patch that follows after an empty one; of too many, the first, and no patch."""
+    read = b""
+    for chunk in chunks:
+        looked = max(0, len(read) - 1)
+        read += chunk
+        if (end := read.find(b"\0\0", looked)) >= 0:
+            return Output(text=read[: end + 1]), chain([read[end + 2 :]], chunks)
+        if len(read) > MOST_BYTES:
+            return Output(text=read[:MOST_BYTES], is_cut=True), iter(())
+    return Output(text=read), iter(())
+
+
+def _with_hunks(change: Change, hunks: _FileHunks | None, is_whole: bool) -> Change:
     known = hunks if hunks is not None else (_FileHunks() if is_whole else None)
-    lines = None
-    if change.additions is not None and change.deletions is not None and not change.is_binary:
-        start = 0 if change.kind is ChangeKind.ADDED else old_count
-        lines = None if start is None else max(0, start + change.additions - change.deletions)
     return replace(
         change,
         old_lines=None if known is None else tuple(known.old),
         new_lines=None if known is None else tuple(known.new),
         hunks=None if known is None or change.is_binary else known.as_hunks(),
-        line_count=None if change.kind is ChangeKind.DELETED else lines,
     )
 
 
@@ -140,24 +169,6 @@ def _counted(change: Change, added: str, deleted: str) -> Change:
     )
 
 
-def _read_hunks(
-    repository: Repository, diff: tuple[str, ...], index: Mapping[str, str]
-) -> tuple[dict[str, _FileHunks], bool]:
-    """Where the hunks of each file stand. Names are quoted here, so that no name can look like a header."""
-    command, *between = diff
-    asked = (command, "--patch", "-U0", "--src-prefix=a/", "--dst-prefix=b/", *_DIFF, *between, "--")
-    reader = _PatchReader()
-    size = 0
-    with repository.stream(*asked, environment=index) as chunks:
-        for line, length in _lines(chunks):
-            size += length
-            if size > MOST_PATCH_BYTES or reader.count > MOST_HUNKS:
-                reader.forget_last()
-                return reader.found, False
-            reader.read(line, length)
-    return reader.found, True
-
-
 @dataclass(slots=True)
 class _PatchReader:
     found: dict[str, _FileHunks] = field(default_factory=dict)
@@ -167,7 +178,21 @@ class _PatchReader:
     _left: int = 0
     _kept: int = 0
 
-    def read(self, line: bytes, length: int) -> None:
+    def read_all(self, chunks: Iterator[bytes]) -> bool:
+        """Takes in a patch up to a size; true if that was all of it.
+
+        Git quotes the names in it, so that no name can look like a header.
+        """
+        size = 0
+        for line, length in _lines(chunks):
+            size += length
+            if size > MOST_PATCH_BYTES or self.count > MOST_HUNKS:
+                self._forget_last()
+                return False
+            self._read(line, length)
+        return True
+
+    def _read(self, line: bytes, length: int) -> None:
         """Takes in one line, of which only the beginning may be given."""
         if self._left and line[:1] in b"+-":
             self._left -= 1
@@ -210,7 +235,7 @@ class _PatchReader:
             return
         file.texts[-1][line[:1] == b"+"].append(text)
 
-    def forget_last(self) -> None:
+    def _forget_last(self) -> None:
         """The file that was being read when the diff was cut is not known whole."""
         if self._path is not None:
             self.found.pop(self._path, None)
@@ -241,51 +266,3 @@ def _name(text: bytes) -> str | None:
             lambda m: bytes([int(m[1], 8)]) if len(m[1]) == 3 else _ESCAPED.get(m[1], m[1]), text[1:-1]
         )
     return os.fsdecode(text[2:]) if text[:2] in (b"a/", b"b/") else None
-
-
-def _count_old_lines(repository: Repository, found: Changes) -> dict[str, int]:
-    """How many lines each changed file had before; what is too much to read is left out."""
-    wanted: dict[str, list[str]] = {}
-    for path, change in found.changes.items():
-        if change.kind not in (ChangeKind.ADDED, ChangeKind.DELETED) and change.additions is not None:
-            wanted.setdefault(found.old_ids[path], []).append(path)
-    counts: dict[str, int] = {}
-    if not wanted:
-        return counts
-    asked = "".join(f"{old_id}\n" for old_id in wanted).encode("ascii")
-    with repository.stream("cat-file", "--batch", "--buffer", stdin=asked) as chunks:
-        for old_id, lines in _blobs(chunks):
-            counts.update(dict.fromkeys(wanted.get(old_id, ()), lines))
-    return counts
-
-
-def _blobs(chunks: Iterator[bytes]) -> Iterator[tuple[str, int]]:
-    """The id and the number of lines of each blob that `cat-file --batch` prints."""
-    waiting, read = b"", 0
-    while True:
-        while b"\n" not in waiting:
-            more = next(chunks, None)
-            if more is None:
-                return
-            waiting += more
-        header, _, waiting = waiting.partition(b"\n")
-        old_id, kind, *rest = header.split(b" ")
-        if kind in (b"missing", b"ambiguous"):
-            continue
-        left, lines, last = int(rest[0]), 0, b"\n"
-        read += left
-        if read > _MOST_BLOB_BYTES:
-            return
-        while left > 0:
-            if not waiting:
-                waiting = next(chunks, b"")
-                if not waiting:
-                    return
-            part, waiting = waiting[:left], waiting[left:]
-            left -= len(part)
-            lines += part.count(b"\n")
-            last = part[-1:]
-        if not waiting:
-            waiting = next(chunks, b"")
-        waiting = waiting[1:]
-        yield old_id.decode("ascii"), lines + (last != b"\n")

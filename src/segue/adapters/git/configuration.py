@@ -78,6 +78,8 @@ class Configuration:
     """The filters that it names; none is ever run."""
     has_identity: bool = False
     """Whether it says who commits."""
+    origin: str | None = None
+    """The address of its origin, as it is written there."""
     is_bare: bool = False
     """Whether the repository has no work tree but those that were added."""
     worktree_text: bytes = b""
@@ -90,6 +92,7 @@ def read_configuration(listed: Iterable[str]) -> Configuration:
     filters: set[str] = set()
     drivers: set[str] = set()
     is_bare = is_divided = False
+    origin = None
     for entry in listed:
         name, has_value, value = entry.partition("\n")
         section, _, rest = name.partition(".")
@@ -102,6 +105,8 @@ def read_configuration(listed: Iterable[str]) -> Configuration:
             drivers.add(middle)
         elif name == "extensions.worktreeconfig":
             is_divided = not has_value or value.lower() in _TRUE
+        elif name == "remote.origin.url":
+            origin = origin or value  # as git does: of several, it fetches from the first
         elif name == "core.bare":
             is_bare = not has_value or value.lower() in _TRUE
     shared = ("core.repositoryformatversion", "extensions.")
@@ -110,6 +115,7 @@ def read_configuration(listed: Iterable[str]) -> Configuration:
         text=_written(kept) + b"".join(map(_failing_driver, sorted(drivers))),
         filters=frozenset(filters),
         has_identity=bool(kept.get("user.name") and kept.get("user.email")),
+        origin=origin,
         is_bare=is_bare,
         worktree_text=_written(own) if is_divided else b"",
     )
@@ -133,6 +139,10 @@ class PrivateCommonDir:
             "GIT_CONFIG_SYSTEM": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }
+
+    def is_there(self) -> bool:
+        """False if somebody cleared the folder for temporary files."""
+        return os.path.exists(self.environment["GIT_COMMON_DIR"] + "/config")  # noqa: PTH110 - often asked
 
 
 def _written(settings: Mapping[str, str | None]) -> bytes:

@@ -11,37 +11,46 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from segue.adapters.git.changes import read_changes
-from segue.adapters.git.index import list_untracked, look_at_everything, own_index
+from segue.adapters.git.changes import read_changes, with_line_counts
+from segue.adapters.git.index import MOST_IGNORED_BYTES, look, own_index
 from segue.adapters.git.lfs import settle_filtered
 from segue.adapters.git.nested import has_files
+from segue.adapters.git.objects import read_blobs, read_commit
 from segue.adapters.git.repository import Repository, open_repository
-from segue.adapters.git.sources import GitSources
+from segue.adapters.git.sources import LARGEST_FILE, GitSources
 from segue.adapters.languages import languages_for
 from segue.domain.claims.path_finder import EVERYWHERE
 from segue.domain.errors import RepositoryError
 from segue.domain.evidence.languages import Languages
 from segue.domain.evidence.measure import measure, paths_to_read
-from segue.domain.evidence.model import Evidence
+from segue.domain.evidence.model import Change, ChangeKind, Evidence
 from segue.domain.evidence.sources import Observed
 
 MOST_COMMITS = 100_000
 """So many commits are known at most."""
-_IGNORED_BYTES = 16_000_000
-_GITLINK, _SYMLINK = "160000", "120000"
+_MOST_OLD_BYTES = 256_000_000
+"""So much of the files before is read to count their lines."""
+_GITLINK, _SYMLINK, _FILE = "160000", "120000", "100644"
 
 
 @dataclass(slots=True)
 class _TreeState:
     """What is known of a tree while it is read."""
 
+    head: str | None = None
+    """Of a work tree, the commit that is checked out."""
+    is_clean: bool = False
+    """Of a work tree, whether all is as in that commit."""
+    untracked: list[str] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
     ids: dict[str, str] = field(default_factory=dict)
     unseen: dict[str, str] = field(default_factory=dict)
     is_whole: bool = True
 
-    def add(self, mode: str, path: str) -> None:
+    def add(self, mode: str, blob: str, path: str) -> None:
         self.paths.add(path)
+        if mode not in (_GITLINK, _SYMLINK):
+            self.ids[path] = blob
         if mode == _GITLINK:
             self.unseen[path + "/"] = "it lies in a submodule"
         elif mode == _SYMLINK:
@@ -93,32 +102,21 @@ def observe_repository(
     languages: Callable[[Collection[str]], Languages] = languages_for,
 ) -> ObservedRepository:
     """The same of a repository that is open."""
-    start = _resolve(repository, base)
-    tree = start or repository.empty_id("tree")
-    before = _read_tree(repository, tree)
-    new_ids: dict[str, str] | None = None
-    if head is None:
-        with own_index(repository) as index:
-            after = _read_work_tree(repository, index)
-            found = read_changes(repository, ("diff-index", tree), index)
-            changes = settle_filtered(repository, found.changes, found.old_ids, index)
-    else:
-        end = _resolve(repository, head) or repository.empty_id("tree")
-        after = _read_tree(repository, end)
-        found = read_changes(repository, ("diff-tree", "-r", tree, end), {})
-        changes, new_ids = found.changes, after.ids
-    tip = start if head is None and base == "HEAD" else _resolve(repository, head or "HEAD")
-    commits, _ = _commits(repository, [tip, f"^{start}"] if start else [tip]) if tip else ((), True)
+    found = _compare_with_work_tree(repository, base) if head is None else _compare(repository, base, head)
+    before, after, tip = found.before, found.after, found.tip
+    new = [] if tip is None or tip == found.start else [tip, *([f"^{found.start}"] if found.start else [])]
+    commits, _ = _commits(repository, new) if new else ((), True)
     known, all_known = _known_commits(repository, [tip] if tip else [])
     is_tree_whole = before.is_whole and after.is_whole
     sources = GitSources(
         repository=repository,
         old_ids=before.ids,
-        new_ids=new_ids,
+        new_ids=None if head is None else after.ids,
         new_paths=after.paths,
         is_whole=is_tree_whole,
     )
-    old_paths, new_paths = paths_to_read(changes)
+    old_paths, new_paths = paths_to_read(found.changes)
+    changes = with_line_counts(found.changes, _read_old(repository, sources, found, old_paths))
     measured = measure(
         changes,
         sources.load(old_paths, before=True),
@@ -145,16 +143,99 @@ def observe_repository(
     return ObservedRepository(evidence=evidence, sources=sources)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Comparison:
+    """Two states of a repository, and what differs."""
+
+    start: str | None
+    """The commit that the first one is of."""
+    tip: str | None
+    """The newest commit on the way to the second one."""
+    before: _TreeState
+    after: _TreeState
+    changes: dict[str, Change]
+    old_ids: dict[str, str]
+    is_whole: bool = True
+
+
+def _compare_with_work_tree(repository: Repository, base: str | None) -> _Comparison:
+    with own_index(repository) as index:
+        after = _read_work_tree(repository, index)
+        start = after.head if base in ("HEAD", after.head) else _resolve(repository, base)
+        if after.is_clean and start == after.head:
+            before = _TreeState(paths=after.paths, ids=after.ids)
+            return _Comparison(start=start, tip=start, before=before, after=after, changes={}, old_ids={})
+        tree = start or repository.empty_id("tree")
+        before = _read_tree(repository, tree)
+        _add_to_index(repository, index, after.untracked)
+        found = read_changes(repository, ("diff-index", tree), index)
+        if found.is_whole:
+            for path in set(after.untracked) - found.changes.keys() - before.paths:
+                after.paths.discard(path)
+                after.unseen[path] = "git refuses its name"
+        changes = settle_filtered(repository, found.changes, found.old_ids, index)
+    return _Comparison(
+        start=start,
+        tip=after.head,
+        before=before,
+        after=after,
+        changes=changes,
+        old_ids=found.old_ids,
+        is_whole=found.is_whole,
+    )
+
+
+def _compare(repository: Repository, base: str | None, head: str) -> _Comparison:
+    start, end = _resolve(repository, base), _resolve(repository, head)
+    old, new = start or repository.empty_id("tree"), end or repository.empty_id("tree")
+    found = read_changes(repository, ("diff-tree", "-r", old, new), {})
+    return _Comparison(
+        start=start,
+        tip=end,
+        before=_read_tree(repository, old),
+        after=_read_tree(repository, new),
+        changes=found.changes,
+        old_ids=found.old_ids,
+        is_whole=found.is_whole,
+    )
+
+
+def _read_old(
+    repository: Repository, sources: GitSources, found: _Comparison, keep: Collection[str]
+) -> dict[str, int]:
+    """How many lines each changed file had, by its path now; the texts in `keep` are kept on the way."""
+    kept = frozenset(keep)
+    ids = {
+        old: found.old_ids[path]
+        for path, change in found.changes.items()
+        if (old := change.old_path or path) in kept or _is_counted(change)
+    }
+    counts, left = {}, _MOST_OLD_BYTES
+    for blob in read_blobs(repository, ids, largest=LARGEST_FILE):
+        left -= blob.size
+        if left < 0:
+            break
+        counts[blob.path] = blob.lines
+        if blob.path in kept:
+            sources.keep(blob.path, blob.content, before=True)
+    return {
+        path: counts[old]
+        for path, change in found.changes.items()
+        if (old := change.old_path or path) in counts
+    }
+
+
+def _is_counted(change: Change) -> bool:
+    return change.kind not in (ChangeKind.ADDED, ChangeKind.DELETED) and change.additions is not None
+
+
 def _resolve(repository: Repository, revision: str | None) -> str | None:
     """The id of a revision's commit; none for no revision, and for HEAD before the first commit."""
     if revision is None:
         return None
-    if not revision or revision.startswith("-") or "\0" in revision:
-        raise RepositoryError(f'"{revision}" is not a revision')
-    asked = ("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    found = repository.run(*asked, may_fail=True).text.decode("ascii", "replace").strip()
-    if found:
-        return found
+    found = read_commit(repository, revision)
+    if found is not None:
+        return found.id
     if revision == "HEAD":
         return None
     raise RepositoryError(
@@ -176,36 +257,35 @@ def _read_tree(repository: Repository, revision: str) -> _TreeState:
     state = _TreeState(is_whole=not output.is_cut)
     for entry in output.fields():
         about, _, path = entry.partition("\t")
-        mode, kind, blob = about.split(" ")
-        state.add(mode, path)
-        if kind == "blob" and mode != _SYMLINK:
-            state.ids[path] = blob
+        mode, _, blob = about.split(" ")
+        state.add(mode, blob, path)
     return state
 
 
 def _read_work_tree(repository: Repository, index: Mapping[str, str]) -> _TreeState:
-    """The files in the work tree; on the way, the copied index learns of all that is not ignored."""
-    state = _TreeState()
-    for path in look_at_everything(repository, index):
-        state.unseen[path] = "git is told to skip it (a sparse checkout)"
-    repository.run("update-index", "-q", "--refresh", "--ignore-submodules", environment=index, may_fail=True)
-    others = list_untracked(repository, index)
-    for name in others.repositories:
-        state.unseen[name] = "it lies in a repository of its own"
-    _add_to_index(repository, index, others.files)
-    tracked = repository.run("ls-files", "-z", "--stage", environment=index)
-    for entry in tracked.fields():
-        about, _, path = entry.partition("\t")
-        state.add(about.partition(" ")[0], path)
+    """The files in the work tree that are not ignored."""
+    found = look(repository, index, ignored=True)
+    state = _TreeState(
+        head=found.head, is_clean=found.is_clean, untracked=found.untracked, is_whole=found.is_whole
+    )
+    for entry in found.entries:
+        state.add(*entry)
+    for path in found.untracked:
+        state.add(_SYMLINK if Path(repository.top, path).is_symlink() else _FILE, "", path)
+    state.paths -= found.gone
+    for path in found.gitlinks:
         folder = repository.top / path
-        if about.startswith(_GITLINK) and not os.path.lexists(folder / ".git") and has_files(folder):
+        if not os.path.lexists(folder / ".git") and has_files(folder):
             state.unseen[path + "/"] = "it lies in the folder of a submodule, and no commit holds it"
-    if not tracked.is_cut:
-        state.unseen.update(dict.fromkeys(set(others.files) - state.paths, "git refuses its name"))
-    gone = repository.run("ls-files", "-z", "--deleted", environment=index)
-    state.paths.difference_update(gone.fields())
-    _note_ignored(repository, index, state)
-    state.is_whole = others.is_whole and not (tracked.is_cut or gone.is_cut)
+    state.unseen.update(dict.fromkeys(found.skipped, "git is told to skip it (a sparse checkout)"))
+    state.unseen.update(dict.fromkeys(found.repositories, "it lies in a repository of its own"))
+    ignored = found.ignored
+    if not found.are_ignored_whole:
+        asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        ignored = repository.run(*asked, environment=index, most_bytes=MOST_IGNORED_BYTES).fields()
+        state.unseen[EVERYWHERE] = "git ignores too many files to look at each"
+    for name in ignored:
+        state.unseen.setdefault(name, "git ignores it")
     return state
 
 
@@ -224,23 +304,18 @@ def _add_to_index(repository: Repository, index: Mapping[str, str], names: Itera
         repository.run("update-index", "-z", "--index-info", stdin=lines, environment=index)
 
 
-def _note_ignored(repository: Repository, index: Mapping[str, str], state: _TreeState) -> None:
-    asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
-    found = repository.run(*asked, environment=index, most_bytes=_IGNORED_BYTES)
-    if found.is_cut:
-        found = repository.run(*asked, "--directory", environment=index, most_bytes=_IGNORED_BYTES)
-        state.unseen[EVERYWHERE] = "git ignores too many files to look at each"
-    for name in found.fields():
-        state.unseen.setdefault(name, "git ignores it")
-
-
 def _known_commits(repository: Repository, tips: list[str]) -> tuple[tuple[str, ...], bool]:
     """The ids of all commits of a repository, and whether these are all."""
     try:
         return _commits(repository, ["--all", "--reflog", *tips])
     except RepositoryError:
         # Another worktree is being made or is broken: its HEAD names nothing. This one's own are enough.
-        return _commits(repository, ["--single-worktree", "--all", "--reflog", *tips])[0], False
+        own = (
+            ["--single-worktree", "--all", "--reflog", *tips]
+            if tips
+            else ["--branches", "--tags", "--remotes"]
+        )
+        return _commits(repository, own)[0], False
 
 
 def _commits(repository: Repository, of: list[str]) -> tuple[tuple[str, ...], bool]:

@@ -1,8 +1,8 @@
 """A copy of the index that learns what is in the work tree, and never looks into a repository in there.
 
 `git add` does: for every gitlink it runs `git status` inside, which obeys the configuration in there. So the
-changed files are listed and handed to `update-index`, which asks a gitlink for its HEAD and for nothing else.
-Only files whose size or time changed are read.
+changed files are listed, by a `git status` that is kept from looking inside, and handed to `update-index`,
+which asks a gitlink for its HEAD and for nothing else. Only files whose size or time changed are read.
 
 A repository in the work tree stays in a commit as a gitlink if the commit that is checked out has it already.
 One that is new is left out of commits, because a gitlink to commits that exist nowhere else holds nothing;
@@ -16,15 +16,28 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
+from segue.adapters.git.processes import MOST_BYTES
 from segue.adapters.git.repository import Repository
 from segue.domain.errors import RepositoryError
 
+MOST_IGNORED_BYTES = 16_000_000
+"""Of the names of ignored files, so much is read."""
 _LARGEST_INDEX = 1_000_000_000
 _GITLINK = "160000"
+_STATUS = (
+    "--porcelain=v2",
+    "-z",
+    "--branch",
+    "--no-ahead-behind",
+    "--untracked-files=all",
+    "--no-renames",
+    "--ignore-submodules=dirty",
+)
 
 
 @contextmanager
@@ -47,92 +60,170 @@ def own_index(repository: Repository) -> Iterator[Mapping[str, str]]:
         yield {"GIT_INDEX_FILE": str(index)}
 
 
-def look_at_everything(repository: Repository, index: Mapping[str, str]) -> list[str]:
-    """Files that git was told to take for unchanged or to skip are looked at, if they are there.
+class Entry(NamedTuple):
+    """A file of an index."""
 
-    Gives those that it skips because they are not (a sparse checkout).
-    Gitlinks that are in the index alone are taken out of it.
+    mode: str
+    id: str
+    path: str
+
+
+@dataclass(slots=True)
+class WorkTree:
+    """What the files of a work tree are, beside its index and the commit that is checked out."""
+
+    head: str | None = None
+    """The commit that is checked out; none before the first, and if HEAD names none."""
+    entries: list[Entry] = field(default_factory=list)
+    """The files of the index; one with a conflict is there up to three times."""
+    skipped: list[str] = field(default_factory=list)
+    """Those that git skips and that are not there (a sparse checkout)."""
+    changed: list[str] = field(default_factory=list)
+    """Those that are not as the index has them."""
+    gone: set[str] = field(default_factory=set)
+    """Those of these that are not there."""
+    untracked: list[str] = field(default_factory=list)
+    """Files that are neither in the index nor ignored."""
+    repositories: list[str] = field(default_factory=list)
+    """Folders with a repository of their own, not in the index, each with a slash at its end."""
+    ignored: list[str] = field(default_factory=list)
+    are_ignored_whole: bool = True
+    is_whole: bool = True
+    """False if there is more than was read, of what is not ignored."""
+    is_staged: bool = False
+    """Whether the index differs from the commit."""
+    _new_links: list[str] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        """True if all is as in the commit that is checked out."""
+        is_same = not (self.is_staged or self.changed or self.untracked or self.repositories)
+        return self.head is not None and self.is_whole and is_same
+
+    @property
+    def gitlinks(self) -> set[str]:
+        """The gitlinks in the index."""
+        return {entry.path for entry in self.entries if entry.mode == _GITLINK}
+
+
+def look(repository: Repository, index: Mapping[str, str], *, ignored: bool = False) -> WorkTree:
+    """What is in the work tree, by two processes; the copied index learns which files are as it has them.
+
+    Files that git was told to take for unchanged or to skip are looked at, if they are there. Gitlinks that
+    are in the index alone are taken out of it. Repositories in the work tree are named, not looked into.
     """
+    entries, skipped = _read_index(repository, index)
+    found = _read_status(repository, index, ignored=ignored)
+    if links := set(found._new_links):
+        _update(repository, index, links, "--force-remove")
+        found = _read_status(repository, index, ignored=ignored)
+        entries = [entry for entry in entries if entry.path not in links]
+    found.entries, found.skipped = entries, skipped
+    return found
+
+
+def _read_index(repository: Repository, index: Mapping[str, str]) -> tuple[list[Entry], list[str]]:
+    entries: list[Entry] = []
     assumed: list[str] = []
     found: list[str] = []
     skipped: list[str] = []
-    for entry in repository.each_field("ls-files", "-z", "-v", environment=index):
-        letter, path = entry[:1], entry[2:]
+    for line in repository.each_field("ls-files", "-z", "-v", "--stage", environment=index):
+        about, _, path = line.partition("\t")
+        letter, mode, blob, _ = about.split(" ")
+        entries.append(Entry(mode, blob, path))
         if letter.islower():
             assumed.append(path)
         if letter in "Ss":
             (skipped if _mode_of(repository.top / path) is None else found).append(path)
     _update(repository, index, assumed, "--no-assume-unchanged")
     _update(repository, index, found, "--no-skip-worktree")
-    if links := gitlinks(repository, index):
-        _update(repository, index, links - _recorded_gitlinks(repository), "--force-remove")
-    return skipped
+    return entries, skipped
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Untracked:
-    """What is in the work tree, and neither in the index nor ignored."""
-
-    files: list[str]
-    repositories: list[str]
-    """Folders with a repository of their own, each with a slash at its end."""
-    is_whole: bool
-
-
-def list_untracked(repository: Repository, index: Mapping[str, str]) -> Untracked:
-    """The untracked files; repositories among them are named, not looked into."""
-    found = repository.run("ls-files", "-z", "--others", "--exclude-standard", environment=index)
-    names = found.fields()
-    return Untracked(
-        files=[name for name in names if not name.endswith("/")],
-        repositories=[name for name in names if name.endswith("/")],
-        is_whole=not found.is_cut,
-    )
+def _read_status(repository: Repository, index: Mapping[str, str], *, ignored: bool) -> WorkTree:
+    try:
+        return _ask_status(repository, index, ignored=ignored)
+    except RepositoryError:
+        # HEAD may name a commit that is not there: then it is as if there were none.
+        folder = Path(index["GIT_INDEX_FILE"]).parent
+        (folder / "HEAD").write_text("ref: refs/heads/segue/none/such\n", encoding="ascii")
+        return _ask_status(repository, {**index, "GIT_DIR": str(folder)}, ignored=ignored)
 
 
-def add_everything(repository: Repository, index: Mapping[str, str]) -> None:
+def _ask_status(repository: Repository, index: Mapping[str, str], *, ignored: bool) -> WorkTree:
+    # What it finds out about the copied index it may write there: the next command need not look again.
+    environment = {**index, "GIT_OPTIONAL_LOCKS": "1"}
+    asked = (*_STATUS, *(["--ignored=traditional"] if ignored else []))
+    found = WorkTree()
+    size = ignored_size = 0
+    for line in repository.each_field("status", *asked, environment=environment):
+        if line.startswith("! "):
+            found.ignored.append(line[2:])
+            ignored_size += len(line)
+            if ignored_size > MOST_IGNORED_BYTES:  # they come last
+                found.are_ignored_whole = False
+                break
+            continue
+        size += len(line)
+        if size > MOST_BYTES:
+            found.is_whole = found.are_ignored_whole = False
+            break
+        _read_line(repository, line, found)
+    return found
+
+
+def _read_line(repository: Repository, line: str, found: WorkTree) -> None:
+    """A line of `git status --porcelain=v2`."""
+    kind, _, rest = line.partition(" ")
+    if kind == "#":
+        name, _, value = rest.partition(" ")
+        if name == "branch.oid" and value != "(initial)":
+            found.head = value
+    elif kind == "?":
+        (found.repositories if rest.endswith("/") else found.untracked).append(rest)
+    elif kind in "1u":
+        _read_change(repository, rest, found, is_conflict=kind == "u")
+
+
+def _read_change(repository: Repository, text: str, found: WorkTree, *, is_conflict: bool) -> None:
+    if is_conflict:
+        _, _, base, in_head, theirs, *_, path = text.split(" ", 9)
+        staged, changed, in_index = "U", "U", _GITLINK if _GITLINK in (base, theirs) else ""
+    else:
+        states, _, in_head, in_index, *_, path = text.split(" ", 7)
+        staged, changed = states[0], states[1]
+    found.is_staged |= staged != "."
+    if changed != ".":
+        found.changed.append(path)
+    if changed == "D" or (is_conflict and _mode_of(repository.top / path) is None):
+        found.gone.add(path)
+    if in_index == _GITLINK != in_head:
+        found._new_links.append(path)
+
+
+def add_everything(repository: Repository, index: Mapping[str, str]) -> WorkTree:
     """Make the index hold all files that are not ignored, as `git add --all` would if it ran no program.
 
     What git cannot convert is kept as it is; what cannot be read is left as the index has it.
     """
-    look_at_everything(repository, index)
-    changed = repository.run(
-        "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty", environment=index
-    )
-    untracked = list_untracked(repository, index)
-    if changed.is_cut or not untracked.is_whole:
+    found = look(repository, index)
+    if not found.is_whole:
         raise RepositoryError(
             f"too many files changed in {repository.top} to keep them all; add folders that need not be "
             "kept to .gitignore"
         )
-    fields = changed.fields()
-    links = gitlinks(repository, index)
+    links = found.gitlinks
     gone: list[str] = []
     there: list[str] = []
-    for letter, path in [*zip(fields[::2], fields[1::2], strict=True), *(("A", f) for f in untracked.files)]:
-        mode = None if letter == "D" else _mode_of(repository.top / path)
+    for path in [*found.changed, *found.untracked]:
+        mode = None if path in found.gone else _mode_of(repository.top / path)
         if mode is None or not (_is_content(mode) or (stat.S_ISDIR(mode) and path in links)):
             gone.append(path)
         else:
             there.append(path)
     _update(repository, index, gone, "--force-remove")
     _add(repository, index, list(dict.fromkeys(there)))
-
-
-def gitlinks(repository: Repository, index: Mapping[str, str]) -> set[str]:
-    """The gitlinks in the index."""
-    return _links_in(repository.each_field("ls-files", "-z", "--stage", environment=index))
-
-
-def _recorded_gitlinks(repository: Repository) -> set[str]:
-    """The gitlinks in the commit that is checked out."""
-    if not repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", may_fail=True).text:
-        return set()
-    return _links_in(repository.each_field("ls-tree", "-r", "-z", "--full-tree", "HEAD", environment={}))
-
-
-def _links_in(entries: Iterable[str]) -> set[str]:
-    return {entry.partition("\t")[2] for entry in entries if entry.startswith(_GITLINK)}
+    return found
 
 
 def _add(repository: Repository, index: Mapping[str, str], paths: Sequence[str]) -> None:

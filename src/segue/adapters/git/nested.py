@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from segue.adapters.git.index import gitlinks, list_untracked, look_at_everything, own_index
+from segue.adapters.git.index import look, own_index
 from segue.adapters.git.repository import Repository, open_repository
 from segue.adapters.git.states import head_of, mark_state
 from segue.domain.errors import RepositoryError
@@ -23,11 +23,11 @@ def left_behind(repository: Repository) -> list[str]:
     submodules with files in them, unless all of that was fetched and can be fetched again.
     """
     with own_index(repository) as index:
-        look_at_everything(repository, index)
-        others = list_untracked(repository, index)
-        links = gitlinks(repository, index)
-    filled = [path for path in links if has_files(repository.top / path) and not _is_copy(repository, path)]
-    return sorted([*others.files, *others.repositories, *(f"{path}/" for path in filled)])
+        found = look(repository, index)
+    filled = [
+        path for path in found.gitlinks if has_files(repository.top / path) and not _is_copy(repository, path)
+    ]
+    return sorted([*found.untracked, *found.repositories, *(f"{path}/" for path in filled)])
 
 
 def has_files(folder: Path) -> bool:

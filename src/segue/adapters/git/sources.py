@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from segue.adapters.git.objects import read_blobs
 from segue.adapters.git.repository import Repository
-from segue.domain.errors import RepositoryError
 from segue.domain.evidence.sources import MOST_PLACES, FileLine
 
 LARGEST_FILE = 4_000_000
@@ -50,15 +50,20 @@ class GitSources:
     def load(self, paths: Collection[str], *, before: bool = False) -> dict[str, str]:
         """The text of many files at once, kept for the next time; what is not text is left out."""
         missing = [path for path in paths if (before, path) not in self._texts]
-        self._texts.update(dict.fromkeys(((before, path) for path in missing), None))
         left = MOST_BYTES
         for path, content in self._contents(missing, before=before):
             left -= len(content or b"")
             if left < 0:
                 break
-            if content is not None and not _is_binary(content):
-                self._texts[before, path] = _decode(content)
+            self.keep(path, content, before=before)
+        for path in missing:
+            self._texts.setdefault((before, path), None)
         return {path: text for path in paths if (text := self._texts[before, path]) is not None}
+
+    def keep(self, path: str, content: bytes | None, *, before: bool) -> None:
+        """What has been read of a file anyway, for the next time; none if it is too large."""
+        is_text = content is not None and not _is_binary(content)
+        self._texts[before, path] = _decode(content) if content is not None and is_text else None
 
     def find(self, names: Collection[str], *, before: bool = False) -> Mapping[str, tuple[FileLine, ...]]:
         """Name -> where it is, in one pass over all files; ask `is_whole` afterwards."""
@@ -81,7 +86,9 @@ class GitSources:
         """Each file that is there with its content; none for one that is too large."""
         ids = self.old_ids if before else self.new_ids
         if ids is not None:
-            yield from read_blobs(self.repository, {path: ids[path] for path in paths if path in ids})
+            asked = {path: ids[path] for path in paths if path in ids}
+            for blob in read_blobs(self.repository, asked, largest=LARGEST_FILE):
+                yield blob.path, blob.content
             return
         top = Path(os.path.realpath(self.repository.top))
         for path in paths:
@@ -108,66 +115,6 @@ def _read_file(top: Path, path: str) -> bytes | None:
     if len(content) > LARGEST_FILE:
         return _NOT_A_FILE if _is_binary(content) else None
     return content
-
-
-def read_blobs(repository: Repository, ids: Mapping[str, str]) -> Iterator[tuple[str, bytes | None]]:
-    """Each path with the content of its blob, by one process; none for one that is too large."""
-    paths: dict[str, list[str]] = {}
-    for path, blob in ids.items():
-        paths.setdefault(blob, []).append(path)
-    if not paths:
-        return
-    asked = "".join(f"{blob}\n" for blob in paths).encode("ascii")
-    with repository.stream("cat-file", "--batch", "--buffer", stdin=asked) as chunks:
-        reader = _BatchReader(chunks)
-        while (found := reader.next_blob()) is not None:
-            blob, content = found
-            for path in paths.get(blob, ()):
-                yield path, content
-
-
-@dataclass(slots=True)
-class _BatchReader:
-    """Takes apart what `cat-file --batch` prints."""
-
-    chunks: Iterator[bytes]
-    _waiting: bytes = b""
-
-    def next_blob(self) -> tuple[str, bytes | None] | None:
-        while True:
-            header = self._line()
-            if header is None:
-                return None
-            blob, kind, *rest = header.split(b" ")
-            if kind in (b"missing", b"ambiguous") or not rest:
-                continue
-            content = self._take(int(rest[0]))
-            self._take(1)
-            if content is None or kind == b"blob":
-                return blob.decode("ascii"), content
-
-    def _line(self) -> bytes | None:
-        while b"\n" not in self._waiting:
-            more = next(self.chunks, None)
-            if more is None:
-                return None
-            self._waiting += more
-        line, _, self._waiting = self._waiting.partition(b"\n")
-        return line
-
-    def _take(self, size: int) -> bytes | None:
-        """So many bytes; of more than are kept, none, but they are read."""
-        parts, left = [], size
-        while left > 0:
-            if not self._waiting:
-                self._waiting = next(self.chunks, b"")
-                if not self._waiting:
-                    raise RepositoryError("git cat-file ended in the middle of a file")
-            part, self._waiting = self._waiting[:left], self._waiting[left:]
-            left -= len(part)
-            if size <= LARGEST_FILE:
-                parts.append(part)
-        return b"".join(parts) if size <= LARGEST_FILE else None
 
 
 def _search(path: str, content: bytes, wanted: Mapping[bytes, list[FileLine]]) -> None:

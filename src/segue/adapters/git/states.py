@@ -14,7 +14,9 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from segue.adapters.git.index import add_everything, own_index
+from segue.adapters.git.objects import Commit, read_commit, read_commits
 from segue.adapters.git.repository import Repository
+from segue.adapters.git.stamps import read_small_file
 
 _MARK = "Segue-Mark"
 _TIP = "refs/worktree/segue/tip"
@@ -30,18 +32,21 @@ def head_of(repository: Repository) -> str | None:
 
 def commit_of(repository: Repository, name: str) -> str | None:
     """The commit of a full name of a reference; none if there is none."""
-    output = repository.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", may_fail=True)
-    return output.text.decode("ascii").strip() or None
+    found = read_commit(repository, name)
+    return None if found is None else found.id
 
 
 def mark_state(repository: Repository) -> str:
     """A commit of the files as they are now; index and branches stay as they are."""
     with own_index(repository) as index:
-        tree = _write_tree(repository, index)
-    head = head_of(repository)
-    if head is not None and _tree_of(repository, head) == tree:
-        return head
-    return commit_tree(repository, tree, [head] if head else [], _MARK)
+        found = add_everything(repository, index)
+        if found.head is not None and found.is_clean:
+            return found.head
+        tree = _tree_of_index(repository, index)
+    head = None if found.head is None else read_commit(repository, found.head)
+    if head is not None and head.tree == tree:
+        return head.id
+    return commit_tree(repository, tree, [head.id] if head else [], _MARK)
 
 
 def commit_state(repository: Repository, branch: str, message: str, trailer: str | None) -> str:
@@ -50,18 +55,19 @@ def commit_state(repository: Repository, branch: str, message: str, trailer: str
     With the trailer in the newest commit, or without a trailer, nothing is committed if nothing has changed.
     """
     name = f"refs/heads/{branch}"
-    tips = [found for ref in ("HEAD", name, _TIP) if (found := commit_of(repository, ref))]
-    parents = _independent(repository, tips)
+    known = {each.id: each for each in read_commits(repository, ["HEAD", name, _TIP]) if each is not None}
+    parents = _independent(repository, list(known))
     break_locks(repository, branch)
     with own_index(repository) as index:
-        tree = _write_tree(repository, index)
+        tree = write_tree(repository, index, known)
         newest = parents[0]
-        is_same = len(parents) == 1 and _tree_of(repository, newest) == tree
-        if not (is_same and (trailer is None or trailer in _message_of(repository, newest))):
+        is_same = len(parents) == 1 and known[newest].tree == tree
+        if not (is_same and (trailer is None or trailer in known[newest].message.splitlines())):
             newest = commit_tree(repository, tree, parents, message)
-        repository.run("update-ref", name, newest)
-        repository.run("symbolic-ref", "HEAD", name)
-        repository.run("update-ref", _TIP, newest)
+        moves = f"update {name} {newest}\nupdate {_TIP} {newest}\n"
+        repository.run("update-ref", "--stdin", stdin=os.fsencode(moves))
+        if read_small_file(repository.git_dir / "HEAD") != os.fsencode(f"ref: {name}\n"):
+            repository.run("symbolic-ref", "HEAD", name)
         _replace_index(repository, Path(index["GIT_INDEX_FILE"]))
     return newest
 
@@ -69,7 +75,7 @@ def commit_state(repository: Repository, branch: str, message: str, trailer: str
 def begin_history(repository: Repository, message: str) -> None:
     """The first commit of a repository, with all that is there."""
     with own_index(repository) as index:
-        tree = _write_tree(repository, index)
+        tree = write_tree(repository, index, {})
         commit = commit_tree(repository, tree, [], message)
         repository.run("update-ref", "HEAD", commit)
         _replace_index(repository, Path(index["GIT_INDEX_FILE"]))
@@ -100,12 +106,19 @@ def _identity(repository: Repository) -> Mapping[str, str]:
     }
 
 
-def _write_tree(repository: Repository, index: Mapping[str, str]) -> str:
+def write_tree(repository: Repository, index: Mapping[str, str], known: Mapping[str, Commit]) -> str:
     """All files that are not ignored; repositories that an agent made inside are left out.
 
-    A partial clone lacks the content of files that were never checked out, and need not have it.
+    If they are those of the commit that is checked out, and that is known, its tree is named.
     """
-    add_everything(repository, index)
+    found = add_everything(repository, index)
+    if found.is_clean and found.head and found.head in known:
+        return known[found.head].tree
+    return _tree_of_index(repository, index)
+
+
+def _tree_of_index(repository: Repository, index: Mapping[str, str]) -> str:
+    # A partial clone lacks the content of files that were never checked out, and need not have it.
     return repository.run("write-tree", "--missing-ok", environment=index).text.decode("ascii").strip()
 
 
@@ -123,15 +136,6 @@ def _independent(repository: Repository, commits: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(commits))
     found = repository.run("merge-base", "--independent", *commits).text.decode("ascii").split()
     return [commit for commit in dict.fromkeys(commits) if commit in found]
-
-
-def _tree_of(repository: Repository, commit: str) -> str:
-    return repository.run("rev-parse", f"{commit}^{{tree}}").text.decode("ascii").strip()
-
-
-def _message_of(repository: Repository, commit: str) -> list[str]:
-    text = repository.run("log", "-1", "--format=%B", commit).text
-    return text.decode("utf-8", "replace").splitlines()
 
 
 def _replace_index(repository: Repository, index: Path) -> None:

@@ -13,8 +13,11 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from segue.adapters.git.index import add_everything, own_index
+from segue.adapters.git.bytecode import forget_bytecode
+from segue.adapters.git.index import own_index
+from segue.adapters.git.objects import read_commit
 from segue.adapters.git.repository import Repository, open_repository
+from segue.adapters.git.states import write_tree
 from segue.adapters.git.worktrees import make_repository
 from segue.application.ports.checks import TestStates
 from segue.domain.errors import RepositoryError
@@ -45,16 +48,19 @@ _MOST_BYTES = 16_000_000
 class GitTestTrees:
     """Makes these folders from a repository."""
 
+    def forget_bytecode(self, folder: Path) -> bool:
+        """Remove what Python compiled, but nothing that git tracks; true if some may be left."""
+        return forget_bytecode(folder)
+
     def look(self, folder: Path, base: str) -> TestStates:
         """The states: a mark, and the files as they are now."""
         repository = open_repository(folder)
-        found = repository.run("rev-parse", "--verify", "--quiet", f"{base}^{{tree}}", may_fail=True).text
-        before = found.decode("ascii", "replace").strip()
-        if not before or base.startswith("-"):
+        start = read_commit(repository, base)
+        if start is None:
             raise RepositoryError(f'there is no revision "{base}" in {folder}')
+        before = start.tree
         with own_index(repository) as index:
-            add_everything(repository, index)
-            after = repository.run("write-tree", "--missing-ok", environment=index).text.decode().strip()
+            after = write_tree(repository, index, {start.id: start})
         return TestStates(
             top=repository.top,
             prefix=repository.prefix,

@@ -104,6 +104,14 @@ class GitWorkspaces:
             raise RepositoryError("this pipeline worked in place: there is no branch to merge")
         return await asyncio.to_thread(self._merge, Path(workspace.repository), workspace.branch)
 
+    async def is_there(self, workspace: Workspace) -> bool:
+        """True if it is a worktree below our folder."""
+        if workspace.kind is not WorkspaceKind.WORKTREE or not Path(workspace.path).is_relative_to(
+            self._root
+        ):
+            return False
+        return await asyncio.to_thread(self._place_of(workspace).is_dir)
+
     async def remove(self, workspace: Workspace, *, force: bool = False) -> None:
         """Remove a worktree; its branch and commits stay."""
         if workspace.kind is WorkspaceKind.WORKTREE and workspace.repository is not None:
@@ -118,8 +126,9 @@ class GitWorkspaces:
         if choice is WorkspaceChoice.INIT_GIT and not _has_commit(repository):
             kind = WorkspaceKind.WORKTREE
             return Workspace(kind=kind, path=str(folder), repository=str(folder), branch=branch)
-        if choice is WorkspaceChoice.IN_PLACE or repository is None or head_of(repository) is None:
-            return _in_place(folder, repository, choice)
+        head = None if repository is None else head_of(repository)
+        if choice is WorkspaceChoice.IN_PLACE or repository is None or head is None:
+            return _in_place(folder, repository, choice, head)
         if branch is not None:
             check_branch(repository, branch)
         return Workspace(
@@ -127,7 +136,7 @@ class GitWorkspaces:
             path=str(folder),
             repository=str(repository.top),
             branch=branch,
-            base=head_of(repository),
+            base=head,
             notes=_notes(repository),
         )
 
@@ -146,7 +155,7 @@ class GitWorkspaces:
         made = open_worktree(repository, place)
         return Workspace(
             kind=WorkspaceKind.WORKTREE,
-            path=str(_folder_in(place, repository.prefix)),
+            path=str(folder_in(place, repository.prefix)),
             repository=found.repository,
             branch=branch,
             base=head_of(made),
@@ -179,7 +188,7 @@ class GitWorkspaces:
             return open_repository(Path(workspace.path))
         place = self._place_of(workspace)
         found = open_worktree(open_repository(Path(workspace.repository or "")), place)
-        return replace(found, folder=_folder_in(place, str(Path(workspace.path).relative_to(place))))
+        return replace(found, folder=folder_in(place, str(Path(workspace.path).relative_to(place))))
 
     def _place_of(self, workspace: Workspace) -> Path:
         path = Path(workspace.path)
@@ -197,6 +206,8 @@ class GitWorkspaces:
 
     def _commit(self, workspace: Workspace, about: StepCommit) -> str:
         trailer = f"Segue-Step: {about.pipeline_id}/{about.step}"
+        if about.round > 1:
+            trailer += f"\nSegue-Round: {about.round}"
         message = "\n".join(
             [
                 f"{about.agent_name}: {about.title}"[:100].replace("\n", " "),
@@ -264,7 +275,7 @@ class GitWorkspaces:
             remove_worktree(repository, place)
 
 
-def _folder_in(place: Path, below: str) -> Path:
+def folder_in(place: Path, below: str) -> Path:
     """A folder of a worktree, made if need be; an agent may have put something else there."""
     folder = place / below
     if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(place)):
@@ -312,7 +323,9 @@ def _may_be_in_git(folder: Path) -> bool:
     )
 
 
-def _in_place(folder: Path, repository: Repository | None, choice: WorkspaceChoice) -> Workspace:
+def _in_place(
+    folder: Path, repository: Repository | None, choice: WorkspaceChoice, head: str | None
+) -> Workspace:
     lost = "no branch of its own, and no commit after each step"
     if repository is None:
         note = (
@@ -327,7 +340,7 @@ def _in_place(folder: Path, repository: Repository | None, choice: WorkspaceChoi
         kind=WorkspaceKind.IN_PLACE,
         path=str(folder),
         repository=str(repository.top) if repository else None,
-        base=head_of(repository) if repository else None,
+        base=head,
         notes=(note,),
     )
 

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from segue.adapters.git.repository import Repository, open_repository, run_git
+from segue.adapters.git.processes import run_git
+from segue.adapters.git.repository import Repository, open_repository
+from segue.adapters.git.stamps import read_small_file
 from segue.adapters.git.states import begin_history, commit_of
 from segue.domain.errors import RepositoryError
 
@@ -37,7 +39,7 @@ def check_branch(repository: Repository, branch: str) -> None:
     named = repository.run("check-ref-format", "--branch", branch, may_fail=True).text
     if named != os.fsencode(branch) + b"\n":
         raise RepositoryError(f'"{branch}" is no name for a branch; use letters, digits, - and /')
-    if where := _checked_out_at(repository, branch):
+    if where := checked_out_at(repository, branch):
         raise RepositoryError(f'the branch "{branch}" is checked out at {where}; name another one')
     if other := _in_the_way(repository, branch):
         raise RepositoryError(
@@ -50,16 +52,18 @@ def free_branch(repository: Repository, wanted: str, base: str) -> str:
     if _in_the_way(repository, wanted):
         wanted = wanted.replace(_OWN, "segue-", 1)
     number, name = 1, wanted
-    while commit_of(repository, f"refs/heads/{name}") not in (None, base) or _checked_out_at(
-        repository, name
-    ):
+    while commit_of(repository, f"refs/heads/{name}") not in (None, base) or checked_out_at(repository, name):
         number += 1
         name = f"{wanted}-{number}"
     return name
 
 
-def add_worktree(repository: Repository, folder: Path, branch: str, base: str) -> None:
+def add_worktree(
+    repository: Repository, folder: Path, branch: str, base: str, *, force: bool = False
+) -> None:
     """A worktree at `folder` on `branch`, which begins at `base` unless it is there already.
+
+    By force, although another worktree may have it checked out.
 
     It is locked until it is whole. Its files are written by a git that knows the settings which hold there:
     a repository can have some for worktrees alone.
@@ -74,14 +78,15 @@ def add_worktree(repository: Repository, folder: Path, branch: str, base: str) -
     if commit_of(repository, f"refs/heads/{branch}"):
         # Git takes the branch of a bare repository for checked out, because our settings do not say "bare".
         is_of_bare = repository.configuration.is_bare and _branch_of(repository.common_dir) == branch
-        repository.run(*asked, *(["--force"] if is_of_bare else []), str(folder), branch)
+        repository.run(*asked, *(["--force"] if is_of_bare or force else []), str(folder), branch)
     else:
         repository.run(*asked, "--no-track", "-b", branch, str(folder), base)
     _connect(repository, folder)
     if text := repository.configuration.worktree_text:
         (open_repository(folder).git_dir / "config.worktree").write_bytes(text)
-    open_repository(folder).run("reset", "--hard", "--quiet")
-    repository.run("worktree", "unlock", str(folder))
+    made = open_repository(folder)
+    made.run("reset", "--hard", "--quiet")
+    (made.git_dir / "locked").unlink()
 
 
 def find_worktree(repository: Repository, folder: Path) -> Repository | None:
@@ -120,7 +125,8 @@ def remove_worktree(repository: Repository, folder: Path) -> None:
         for path, _, _ in os.walk(folder):
             Path(path).chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
-    repository.run("worktree", "remove", "--force", "--force", str(folder), may_fail=True)
+    if any(_places_of(repository, folder)):
+        repository.run("worktree", "remove", "--force", "--force", str(folder), may_fail=True)
     with suppress(OSError):  # others are there
         (repository.common_dir / "worktrees").rmdir()
     if folder.exists():
@@ -138,6 +144,18 @@ def make_repository(folder: Path) -> None:
     begin_history(open_repository(folder), "Begin: what was there before Segue\n")
 
 
+def _places_of(repository: Repository, folder: Path, likely: str = "") -> Iterator[Path]:
+    """Where the repository keeps what it knows of the worktree at a folder; a likely name is tried first."""
+    named = {os.fsencode(path / ".git") for path in (folder, Path(os.path.realpath(folder)))}
+    worktrees = repository.common_dir / "worktrees"
+    for place in (
+        *([worktrees / likely] if likely not in ("", ".", "..") else []),
+        *sorted(worktrees.glob("*")),
+    ):
+        if read_small_file(place / "gitdir").removesuffix(b"\n") in named:
+            yield place
+
+
 def _connect(repository: Repository, folder: Path) -> bool:
     """Make the `.git` of a worktree name its place in the repository; true if the repository knows it.
 
@@ -145,14 +163,16 @@ def _connect(repository: Repository, folder: Path) -> bool:
     ours; and its `worktree repair` would follow a link that an agent put there.
     """
     dot_git = folder / ".git"
-    named = {os.fsencode(path / ".git") for path in (folder, Path(os.path.realpath(folder)))}
-    for place in sorted((repository.common_dir / "worktrees").glob("*")):
-        backlink = place / "gitdir"
-        is_its = backlink.is_file() and backlink.read_bytes().removesuffix(b"\n") in named
-        if is_its and (dot_git.is_symlink() or not dot_git.is_dir()):
+    present = read_small_file(dot_git)
+    likely = os.path.basename(os.fsdecode(present.strip()))  # noqa: PTH119 - of a line, not a path
+    for place in _places_of(repository, folder, likely):
+        line = b"gitdir: " + os.fsencode(os.path.realpath(place)) + b"\n"
+        if present == line:
+            return True
+        if dot_git.is_symlink() or not dot_git.is_dir():
             dot_git.unlink(missing_ok=True)
             with dot_git.open("xb") as file:
-                file.write(b"gitdir: " + os.fsencode(os.path.realpath(place)) + b"\n")
+                file.write(line)
             return True
     return False
 
@@ -173,7 +193,8 @@ def _worktree_at(repository: Repository, folder: Path) -> Repository | None:
     return found if is_here and is_ours else None
 
 
-def _checked_out_at(repository: Repository, branch: str) -> str | None:
+def checked_out_at(repository: Repository, branch: str) -> str | None:
+    """The folder in which a branch is checked out, if there is one."""
     listed = repository.run("worktree", "list", "--porcelain", "-z").text
     for at, entry in enumerate(listed.split(b"\0\0")):
         lines = os.fsdecode(entry).split("\0")

@@ -24,8 +24,11 @@ class AuditReading(ABC):
 
     async def audit(self, criteria: AuditFilter) -> AuditPage:
         """Some entries, newest first."""
+        chain = "t.pipeline_id = :pipeline_id"
+        if criteria.pipeline_id == 0:
+            chain = "t.pipeline_id IS NULL AND :pipeline_id = 0"
         chosen, given = where(
-            ("coalesce(t.pipeline_id, 0) = :pipeline_id", "pipeline_id", criteria.pipeline_id),
+            (chain, "pipeline_id", criteria.pipeline_id),
             ("t.event_type = :kind", "kind", criteria.kind and str(criteria.kind)),
             ("t.created_at >= :since", "since", criteria.since),
             ("t.id < :before", "before", criteria.before),

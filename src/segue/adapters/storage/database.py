@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from segue.adapters.storage import sqlite
 from segue.adapters.storage.address import Address, parse_address
-from segue.adapters.storage.migrations import HEAD
+from segue.adapters.storage.migrations import is_current
 from segue.adapters.storage.queries import SqlReads, SqlRows
 from segue.adapters.storage.reader import THREADS, Reader
 from segue.adapters.storage.views import SqlViews
@@ -65,7 +65,7 @@ async def open_database(
     """
     address = parse_address(url)
     present = await asyncio.to_thread(_read_revision, address)
-    if present != HEAD:
+    if not is_current(present):
         from segue.adapters.storage.migrating import migrate
 
         await asyncio.to_thread(migrate, address, is_gone)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
-from segue.adapters.storage.codec import Row, column_of, columns, decode, encode
+from segue.adapters.storage.codec import Row, changes, column_of, columns, decode, encode
 from segue.domain.activity import Activity
 from segue.domain.approvals import Approval
 from segue.domain.attempt import Attempt
 from segue.domain.errors import ApprovalNotFound, PipelineNotFound, SegueError, SessionNotFound
+from segue.domain.gate_run import GateRun
 from segue.domain.handoff_record import HandoffRecord
 from segue.domain.pipeline import Pipeline, Step
+from segue.domain.repository_source import Bundle
 from segue.domain.session import Session, SessionMessage, Submission
 from segue.domain.tokens import LinkCode, Token
 from segue.domain.workers import Worker
@@ -23,6 +25,11 @@ R = TypeVar("R")
 
 class ReadConnection(Protocol):
     """A connection in a transaction."""
+
+    has_text_table: bool
+    """True if `pipelines_text` finds texts; else the database finds its index of texts by the condition."""
+    now_sql: str
+    """The database's clock, as an expression."""
 
     def all(self, sql: str, /, **given: Any) -> list[Row]:
         """The rows that a statement gives; `:name` in it stands for what is given."""
@@ -64,9 +71,11 @@ TABLES: Mapping[type[Any], Table] = {
     Attempt: Table("attempts"),
     SessionMessage: Table("messages"),
     Submission: Table("submissions"),
+    GateRun: Table("gate_runs"),
     HandoffRecord: Table("handoffs"),
     Approval: Table("approvals", ApprovalNotFound),
     Activity: Table("activity"),
+    Bundle: Table("bundles"),
     Worker: Table("workers", has_own_ids=False),
     Token: Table("tokens"),
     LinkCode: Table("link_codes", has_own_ids=False),
@@ -75,9 +84,21 @@ TABLES: Mapping[type[Any], Table] = {
 
 def row_of(value: Any) -> dict[str, Any]:
     """Column -> what it is given, without an id that the database makes."""
-    table = TABLES[type(value)]
-    names = [name for name, _ in table.without]
-    return encode(value, without=("id", *names) if table.has_own_ids else names)
+    kind: Any = type(value)
+    return encode(value, without=_no_columns(kind))
+
+
+def changed_row(old: Any, new: Any) -> dict[str, Any]:
+    """Column -> what it is given, where two values of a kind differ."""
+    kind: Any = type(new)
+    return changes(old, new, without=_no_columns(kind))
+
+
+@cache
+def _no_columns(kind: Any) -> tuple[str, ...]:
+    table = TABLES[kind]
+    names = tuple(name for name, _ in table.without)
+    return ("id", *names) if table.has_own_ids else names
 
 
 def select_from(kind: type[Any]) -> str:

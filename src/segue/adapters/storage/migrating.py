@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 from segue.adapters.private_files import prepare_sqlite_file
 from segue.adapters.storage.address import Address
 from segue.adapters.storage.failures import explain_opening
-from segue.adapters.storage.migrations import HEAD
+from segue.adapters.storage.migrations import HEAD, is_current, is_older, works_with
 from segue.domain.errors import StorageError
 from segue.domain.workers import IsGone, Worker
 
@@ -37,7 +37,8 @@ _MIGRATION_LOCK = 7_301_001
 def migrate(address: Address, is_gone: IsGone | None = None) -> None:
     """Bring the schema to the newest revision, one process at a time; an older file is copied first.
 
-    Refused while an older Segue works with the database: it would write what the new tables do not take.
+    Refused while an older Segue works with the database, unless the newer schema only adds to the older one:
+    it would write what the new tables do not take.
     """
     engine = _open(address)
     try:
@@ -62,11 +63,17 @@ def _copy(path: str, to: str) -> None:
 def _upgrade(connection: Connection, address: Address, is_gone: IsGone | None) -> None:
     if connection.dialect.has_table(connection, "alembic_version"):
         present = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-        if present == HEAD:
+        if is_current(present):
             return  # another process was first
-        if is_gone is not None and connection.dialect.has_table(connection, "workers"):
+        if present is not None and is_older(HEAD, present):
+            raise StorageError(
+                f"the database was made by another version of Segue, a newer one (revision {present}; this "
+                f"one has {HEAD}). Use that one, or another database"
+            )
+        is_additive = present is not None and works_with(present)
+        if is_gone is not None and not is_additive and connection.dialect.has_table(connection, "workers"):
             _refuse_beside_others(connection, is_gone)
-        if not address.is_postgres and present is not None and present < HEAD:
+        if not address.is_postgres and present is not None and is_older(present):
             _copy(address.target, f"{address.target}.{present}")  # nobody writes: the lock is ours
     from segue.adapters.storage.migrations.running import upgrade  # Alembic is slow to import
 
@@ -74,11 +81,13 @@ def _upgrade(connection: Connection, address: Address, is_gone: IsGone | None) -
 
 
 def _refuse_beside_others(connection: Connection, is_gone: IsGone) -> None:
-    names = [each.name for each in fields(Worker)]
+    names = [each.name for each in fields(Worker) if each.default is MISSING]  # the others came later
     found = select(
         *(column(name, DateTime(timezone=True) if name == "heartbeat_at" else None) for name in names)
     )
-    now = datetime.now(UTC)
+    # Heartbeats are written by the database's clock; that of a file is this machine's.
+    is_shared = connection.dialect.name == "postgresql"
+    now = connection.scalar(text("SELECT clock_timestamp()")) if is_shared else datetime.now(UTC)
     for row in connection.execute(found.select_from(table("workers"))).mappings():
         beat = row["heartbeat_at"]
         worker = Worker(**{**row, "heartbeat_at": beat if beat.tzinfo else beat.replace(tzinfo=UTC)})

@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 _STATEMENT_SECONDS = 30
 """PostgreSQL itself ends a read after this time."""
+_ASLEEP_SECONDS = 5
+"""A transaction is a few statements: who pauses for so long between two of them was stopped."""
 _SILENT_SECONDS = 40.0
 """A server that has not done so by then does not answer any more."""
 _SILENCE = "the server does not answer"
@@ -41,7 +43,7 @@ def connect_arguments(target: str) -> dict[str, Any]:
     return {name: value for name, value in _LIMITS.items() if name not in said}
 
 
-ERRORS = (psycopg.OperationalError, psycopg.InterfaceError)
+ERRORS = (psycopg.OperationalError, psycopg.InterfaceError, errors.IdleInTransactionSessionTimeout)
 """What the driver raises when the database cannot be used now."""
 
 
@@ -59,6 +61,9 @@ def read_revision(address: Address) -> str | None:
 
 class PostgresConnection:
     """A connection for reads, used by one thread at a time."""
+
+    has_text_table = False
+    now_sql = "clock_timestamp()"
 
     def __init__(self, target: str, given_up: threading.Event, seconds: float = _SILENT_SECONDS) -> None:
         class Connection(_LimitedConnection):
@@ -104,7 +109,13 @@ class PostgresWriter(PostgresConnection):
     is_shared = True
 
     def _prepare(self) -> None:
-        """It sees what others have committed when each statement begins."""
+        """It sees what others have committed when each statement begins.
+
+        If this process is stopped, or vanishes, in the middle of a transaction, the server undoes it: others
+        wait for its locks, and cannot say meanwhile that they live.
+        """
+        self._connection.execute(f"SET idle_in_transaction_session_timeout = '{_ASLEEP_SECONDS}s'")
+        self._connection.commit()
 
     def commit(self) -> None:
         """Make it last."""

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from segue.adapters.storage.audit import NewEntry, append_entries
-from segue.adapters.storage.codec import columns, decode, read_workspace
+from segue.adapters.storage.codec import decode, read_time, read_workspace
 from segue.adapters.storage.gateway import (
     TABLES,
     ReadConnection,
     WriteConnection,
+    changed_row,
     insert_into,
     read_row,
     row_of,
@@ -21,20 +22,33 @@ from segue.adapters.storage.gateway import (
     update_of,
     where_equal,
 )
+from segue.adapters.storage.statements import (
+    ADOPT,
+    BEGUN_FROM,
+    CLAIM,
+    COUNT_OWNED,
+    DUE_APPROVALS,
+    FENCE,
+    OFFERS,
+    PREFER_HOME,
+    RECENT_HANDOFFS,
+    STILL_FREE,
+    UNFINISHED_PLACES,
+)
 from segue.domain.activity import Activity
-from segue.domain.approvals import ApprovalStatus
+from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.attempt import Attempt, AttemptStatus
 from segue.domain.audit import SEGUE, AuditKind, user_actor
 from segue.domain.errors import LeaseLost, PipelineNotFound
 from segue.domain.handoff_record import HandoffRecord
-from segue.domain.pipeline import Lease, Pipeline, PipelineStatus, Step, StepStatus
+from segue.domain.pipeline import Lease, Offer, Pipeline, PipelineStatus, Step
 from segue.domain.session import MessageStatus
 from segue.domain.tokens import LinkCode
+from segue.domain.workers import Worker
 from segue.domain.workspace import WorkspaceChoice, WorkspaceKind
 
 R = TypeVar("R")
 
-_UNFINISHED = (PipelineStatus.PENDING, PipelineStatus.RUNNING)
 _AUDIT_LOCK, _ACTIVITY_LOCK = 7_301_002, 7_301_003
 """Numbers of the PostgreSQL locks that make ids commit in their order.
 
@@ -90,7 +104,7 @@ class SqlReads:
         return {record.step_id: record for row in rows if (record := decode(HandoffRecord, row)).step_id}
 
     def recent_handoffs(self, working_dir: str, *, limit: int) -> Sequence[tuple[str, HandoffRecord]]:
-        rows = self._connection.all(_RECENT_HANDOFFS, working_dir=working_dir, most=limit)
+        rows = self._connection.all(RECENT_HANDOFFS, working_dir=working_dir, most=limit)
         return [(row["agent_name"], decode(HandoffRecord, row)) for row in rows]
 
     def last_handoff(self, session_id: int) -> HandoffRecord | None:
@@ -103,12 +117,18 @@ class SqlReads:
         (row,) = self._connection.all(sql, step_id=step_id, status=str(AttemptStatus.HANDED_OVER))
         return int(row["counted"])
 
+    def begun_from(self, repository: str) -> Sequence[str]:
+        return [row["tip"] for row in self._connection.all(BEGUN_FROM, repository=repository)]
+
     def running_in_place(self, working_dir: str, *, counting: Collection[WorkspaceChoice]) -> int | None:
-        for row in self._connection.all(_UNFINISHED_PLACES):
+        folder = Path(working_dir)
+        around = {f"around{at}": str(each) for at, each in enumerate((folder, *folder.parents))}
+        below = f"{str(folder).rstrip('/')}/"
+        sql = UNFINISHED_PLACES.format(around=", ".join(f":{name}" for name in around))
+        for row in self._connection.all(sql, **around, below=below, length=len(below)):
             opened = read_workspace(row["workspace_json"]) if row["workspace_json"] is not None else None
             choice = row["workspace_choice"]
-            is_in_place = opened.kind is WorkspaceKind.IN_PLACE if opened is not None else choice in counting
-            if is_in_place and _overlap(Path(row["working_dir"]), Path(working_dir)):
+            if opened.kind is WorkspaceKind.IN_PLACE if opened is not None else choice in counting:
                 return int(row["id"])
         return None
 
@@ -126,13 +146,29 @@ class SqlReads:
             if lease not in present or present[lease] is not None
         }
 
-    def has_unowned(self) -> bool:
-        return bool(self._connection.all(_NEXT_UNOWNED))
+    def now(self) -> datetime:
+        (row,) = self._connection.all(f"SELECT {self._connection.now_sql} AS moment")
+        return read_time(row["moment"])
+
+    def offers(self, *, limit: int, home: str | None = None) -> Sequence[Offer]:
+        rows = self._connection.all(OFFERS, now=self.now(), most=limit, home=home or "")
+        return [
+            Offer(row["id"], row["lease_number"], read_time(row["created_at"]), bool(row["is_at_home"]))
+            for row in rows
+        ]
+
+    def count_owned(self) -> int:
+        (row,) = self._connection.all(COUNT_OWNED)
+        return int(row["counted"])
 
     def owned(self, worker_id: str) -> Collection[Lease]:
         sql = "SELECT id, lease_number FROM pipelines WHERE worker_id = :worker_id AND status = :status"
         rows = self._connection.all(sql, worker_id=worker_id, status=str(PipelineStatus.RUNNING))
         return {Lease(row["id"], row["lease_number"]) for row in rows}
+
+    def due_approvals(self, now: datetime) -> Sequence[Approval]:
+        rows = self._connection.all(DUE_APPROVALS, now=now)
+        return [read_row(Approval, row) for row in rows]
 
     def open_sessions(self, references: Collection[str]) -> Collection[str]:
         sql = "SELECT key, session_ref FROM agents WHERE ended_at IS NULL"
@@ -171,9 +207,7 @@ class SqlRows(SqlReads):
                 self._run_insert(type(value), row_of(value))
 
     def save(self, old: R, new: R) -> R:
-        before, after = row_of(old), row_of(new)
-        changed = {name: value for name, value in after.items() if before[name] != value}
-        if changed:
+        if changed := changed_row(old, new):
             self.changes += 1
             given = {"id": getattr(new, "id"), **changed}  # noqa: B009  # every kind has one
             self._connection.run(update_of(TABLES[type(new)].name, tuple(changed)), **given)
@@ -189,6 +223,10 @@ class SqlRows(SqlReads):
     def delete(self, value: Any) -> None:
         self.changes += 1
         self._connection.run(f"DELETE FROM {TABLES[type(value)].name} WHERE id = :id", id=value.id)
+
+    def drop_activity(self, pipeline_id: int) -> int:
+        self.changes += 1
+        return self._connection.run("DELETE FROM activity WHERE pipeline_id = :id", id=pipeline_id)
 
     def audit(
         self,
@@ -225,7 +263,7 @@ class SqlRows(SqlReads):
     def fence(self, lease: Lease | None) -> str | None:
         if lease is None:
             return None
-        found = self._connection.all(_FENCE + self._locked(True), id=lease.pipeline_id)
+        found = self._connection.all(FENCE + self._locked(True), id=lease.pipeline_id)
         if not found or found[0]["lease_number"] != lease.number:
             raise LeaseLost(lease.pipeline_id)
         reason: str | None = found[0]["abort_reason"]
@@ -233,31 +271,44 @@ class SqlRows(SqlReads):
 
     def claim(self, pipeline_id: int, worker_id: str | None) -> Lease:
         self.changes += 1
-        sql = (
-            "UPDATE pipelines SET worker_id = :worker_id, lease_number = lease_number + 1, status = :status "
-            "WHERE id = :id RETURNING lease_number"
-        )
-        rows = self._connection.all(
-            sql, id=pipeline_id, worker_id=worker_id, status=str(PipelineStatus.RUNNING)
-        )
+        rows = self._connection.all(CLAIM.format(free=""), id=pipeline_id, worker_id=worker_id)
         if not rows:
             raise PipelineNotFound(pipeline_id)
         return Lease(pipeline_id, rows[0]["lease_number"])
 
-    def claim_next(self, worker_id: str) -> Lease | None:
-        skip = " FOR UPDATE SKIP LOCKED" if self._is_shared else ""
-        found = self._connection.all(_NEXT_UNOWNED + skip)
-        return self.claim(found[0]["id"], worker_id) if found else None
+    def accept(self, offer: Offer, worker_id: str) -> Lease | None:
+        self.changes += 1
+        found = self._connection.all(
+            CLAIM.format(free=STILL_FREE),
+            id=offer.pipeline_id,
+            number=offer.number,
+            created_at=offer.created_at,
+            worker_id=worker_id,
+        )
+        return offer.lease if found else None
 
     def adopt(self, leases: Collection[Lease], worker_id: str) -> None:
         self.changes += 1
         for lease in leases:
-            self._connection.run(_ADOPT, id=lease.pipeline_id, number=lease.number, worker_id=worker_id)
+            self._connection.run(ADOPT, id=lease.pipeline_id, number=lease.number, worker_id=worker_id)
 
-    def beat(self, worker_id: str, at: datetime) -> bool:
+    def beat(self, worker_id: str) -> bool:
         self.changes += 1
-        sql = "UPDATE workers SET heartbeat_at = :at WHERE id = :worker_id"
-        return self._connection.run(sql, at=at, worker_id=worker_id) > 0
+        sql = f"UPDATE workers SET heartbeat_at = {self._connection.now_sql} WHERE id = :worker_id"
+        return self._connection.run(sql, worker_id=worker_id) > 0
+
+    def prefer_home(self, worker: Worker, until: datetime) -> None:
+        self.changes += 1
+        self._connection.run(PREFER_HOME, worker_id=worker.id, home=worker.home, until=until)
+
+    def is_joined(self, worker_id: str) -> bool:
+        sql = "SELECT id FROM workers WHERE id = :worker_id" + self._locked(True)
+        return bool(self._connection.all(sql, worker_id=worker_id))
+
+    def remove_silent(self, worker: Worker) -> bool:
+        self.changes += 1
+        sql = "DELETE FROM workers WHERE id = :id AND heartbeat_at = :heartbeat_at"
+        return self._connection.run(sql, id=worker.id, heartbeat_at=worker.heartbeat_at) > 0
 
     def void_approvals(self, session_id: int, at: datetime) -> None:
         self.changes += 1
@@ -314,29 +365,3 @@ class SqlRows(SqlReads):
 def _listed(ids: Any) -> str:
     """Numbers for an IN."""
     return ", ".join(str(int(each)) for each in ids)
-
-
-def _overlap(one: Path, other: Path) -> bool:
-    return one.is_relative_to(other) or other.is_relative_to(one)
-
-
-_STATES = ", ".join(f"'{status}'" for status in _UNFINISHED)
-_FENCE = "SELECT lease_number, abort_reason FROM pipelines WHERE id = :id"
-_NEXT_UNOWNED = (
-    f"SELECT id FROM pipelines WHERE status IN ({_STATES}) AND worker_id IS NULL ORDER BY id LIMIT 1"
-)
-_ADOPT = (
-    "UPDATE pipelines SET worker_id = :worker_id "
-    "WHERE id = :id AND lease_number = :number AND worker_id IS NULL"
-)
-_UNFINISHED_PLACES = f"""
-SELECT id, working_dir, workspace_json, workspace_choice FROM pipelines
-WHERE status IN ({_STATES}, '{PipelineStatus.WAITING_FOR_APPROVAL}') ORDER BY id
-"""
-_RECENT_HANDOFFS = f"""
-SELECT {columns(HandoffRecord, "h")}, a.name AS agent_name
-FROM handoffs h JOIN agents a ON a.id = h.agent_id
-JOIN steps s ON s.id = h.step_id JOIN pipelines p ON p.id = s.pipeline_id
-WHERE p.working_dir = :working_dir AND s.status = '{StepStatus.DONE}' AND h.metadata_json IS NOT NULL
-ORDER BY h.id DESC LIMIT :most
-"""

@@ -45,6 +45,8 @@ class SqliteConnection:
     """A connection for reads, used by one thread at a time."""
 
     pragmas: tuple[str, ...] = _READING
+    has_text_table = True
+    now_sql = "strftime('%Y-%m-%d %H:%M:%f000', 'now')"
 
     def __init__(self, path: str) -> None:
         self._connection = sqlite3.connect(

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import CheckConstraint, DateTime, Dialect, ForeignKey, Index, MetaData, String, Text, false
+from sqlalchemy import (
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    MetaData,
+    String,
+    Text,
+    false,
+    text,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
@@ -55,6 +67,11 @@ def _one_of(column: str, known: type[StrEnum]) -> str:
     return "{} IN ({})".format(column, ", ".join(f"'{value}'" for value in known))
 
 
+def _where(condition: str) -> dict[str, Any]:
+    """An index of some rows alone."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
 class WorkerRow(Base):
     """A process that moves pipelines on. Deleting it frees its pipelines."""
 
@@ -64,6 +81,7 @@ class WorkerRow(Base):
     pid: Mapped[int]
     process_started_at: Mapped[float]
     heartbeat_at: Mapped[datetime]
+    home: Mapped[str | None]
 
 
 class PipelineRow(Base):
@@ -71,7 +89,10 @@ class PipelineRow(Base):
 
     __tablename__ = "pipelines"
     __table_args__ = (
-        Index("ix_pipelines_status_worker_id", "status", "worker_id"),
+        Index("ix_pipelines_status_id", "status", "id"),
+        Index("ix_pipelines_status_working_dir", "status", "working_dir"),
+        Index("ix_pipelines_template_id", "template", "id"),
+        Index("ix_pipelines_worker_id_status_id", "worker_id", "status", "id"),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -86,15 +107,36 @@ class PipelineRow(Base):
     abort_reason: Mapped[str | None]
     worker_id: Mapped[str | None] = mapped_column(ForeignKey("workers.id", ondelete="SET NULL"))
     lease_number: Mapped[int] = mapped_column(server_default="0")
+    recoveries: Mapped[int] = mapped_column(server_default="0")
+    not_before: Mapped[datetime | None]
     idempotency_key: Mapped[str | None] = mapped_column(String(255), unique=True)
     workspace_json: Mapped[str | None]
     workspace_choice: Mapped[str] = mapped_column(String(32), server_default="auto")
+    source_json: Mapped[str | None]
+    home: Mapped[str | None]
+    home_until: Mapped[datetime | None]
     final_json: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(default=utc_now)
     steps: Mapped[list[StepRow]] = relationship(
         order_by="StepRow.order_index", lazy="selectin", cascade="all, delete-orphan", passive_deletes=True
     )
+
+
+class BundleRow(Base):
+    """Commits as a git bundle, for machines that cannot fetch them."""
+
+    __tablename__ = "bundles"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    pipeline_id: Mapped[int | None] = mapped_column(
+        ForeignKey("pipelines.id", ondelete="CASCADE"), index=True
+    )
+    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
+    repository: Mapped[str] = mapped_column(index=True)
+    tip: Mapped[str] = mapped_column(String(64))
+    content: Mapped[bytes]
+    created_at: Mapped[datetime]
 
 
 class StepRow(Base):
@@ -106,6 +148,8 @@ class StepRow(Base):
     pipeline_id: Mapped[int] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"), index=True)
     agent_name: Mapped[str]
     order_index: Mapped[int]
+    name: Mapped[str] = mapped_column(server_default="")
+    kind: Mapped[str] = mapped_column(String(32), server_default="agent")
     description: Mapped[str]
     model: Mapped[str | None]
     timeout: Mapped[float | None]
@@ -113,15 +157,37 @@ class StepRow(Base):
     error_message: Mapped[str | None]
     base_mark: Mapped[str | None] = mapped_column(String(64))
     end_commit: Mapped[str | None] = mapped_column(String(64))
+    round: Mapped[int] = mapped_column(server_default="1")
+    sent_back: Mapped[int] = mapped_column(server_default="0")
+    returned: Mapped[str] = mapped_column(server_default="")
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+
+
+class GateRunRow(Base):
+    """One time that a gate was run."""
+
+    __tablename__ = "gate_runs"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    step_id: Mapped[int] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
+    round: Mapped[int]
+    passed: Mapped[bool]
+    mark: Mapped[str | None] = mapped_column(String(64))
+    checks_json: Mapped[str]
+    created_at: Mapped[datetime]
 
 
 class AgentRow(Base):
     """A session with an agent; everywhere else it is called a session."""
 
     __tablename__ = "agents"
-    __table_args__ = (Index("uq_agents_token", "token", unique=True), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        Index("uq_agents_token", "token", unique=True),
+        Index("ix_agents_open", "id", **_where("ended_at IS NULL")),
+        Index("ix_agents_chats", "id", **_where("step_id IS NULL")),
+        {"sqlite_autoincrement": True},
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
     backend: Mapped[str]
@@ -251,6 +317,9 @@ class ApprovalRow(Base):
     __tablename__ = "approvals"
     __table_args__ = (
         Index("uq_approvals_session_id_request_ref", "session_id", "request_ref", unique=True),
+        Index("ix_approvals_status_id", "status", "id"),
+        Index("ix_approvals_status_next_at", "status", "next_at"),
+        Index("ix_approvals_status_expires_at", "status", "expires_at"),
         {"sqlite_autoincrement": True},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -258,14 +327,20 @@ class ApprovalRow(Base):
         ForeignKey("pipelines.id", ondelete="CASCADE"), index=True
     )
     step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"), index=True)
-    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
+    session_id: Mapped[int | None] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
     request_ref: Mapped[str]
+    kind: Mapped[str] = mapped_column(String(32), server_default="permission")
     title: Mapped[str]
+    back_to: Mapped[str | None]
+    recommendation: Mapped[str] = mapped_column(server_default="")
     status: Mapped[str] = mapped_column(String(32))
     comment: Mapped[str | None]
     decided_by: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     decided_at: Mapped[datetime | None]
+    next_at: Mapped[datetime | None]
+    reminders: Mapped[int] = mapped_column(server_default="0")
+    expires_at: Mapped[datetime | None]
 
 
 class TokenRow(Base):
@@ -294,49 +369,3 @@ class LinkCodeRow(Base):
     name: Mapped[str]
     roles: Mapped[str] = mapped_column(String(64))
     expires_at: Mapped[datetime]
-
-
-class AuditEventRow(Base):
-    """One thing that happened. Its id is the order of things. It outlives its pipeline."""
-
-    __tablename__ = "audit_events"
-    __table_args__ = (
-        Index("ix_audit_events_pipeline_id_id", "pipeline_id", "id"),
-        {"sqlite_autoincrement": True},
-    )
-    id: Mapped[int] = mapped_column(primary_key=True)
-    pipeline_id: Mapped[int | None]
-    step_id: Mapped[int | None]
-    event_type: Mapped[str] = mapped_column(String(100))
-    payload_json: Mapped[str | None]
-    created_at: Mapped[datetime] = mapped_column(default=utc_now)
-    who: Mapped[str | None]
-    seq: Mapped[int]
-    hash: Mapped[str] = mapped_column(String(64))
-
-
-class AuditHeadRow(Base):
-    """The newest entry of a chain: of a pipeline by its id, or 0 for what happened outside of pipelines."""
-
-    __tablename__ = "audit_heads"
-    chain: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    seq: Mapped[int]
-    head: Mapped[str] = mapped_column(String(64))
-
-
-class ActivityRow(Base):
-    """A piece of what an agent said or did. Its id is the order of things."""
-
-    __tablename__ = "activity"
-    __table_args__ = (
-        Index("ix_activity_pipeline_id_id", "pipeline_id", "id"),
-        Index("ix_activity_session_id_id", "session_id", "id"),
-        {"sqlite_autoincrement": True},
-    )
-    id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str] = mapped_column(String(32))
-    pipeline_id: Mapped[int | None] = mapped_column(ForeignKey("pipelines.id", ondelete="CASCADE"))
-    step_id: Mapped[int | None] = mapped_column(ForeignKey("steps.id", ondelete="CASCADE"))
-    session_id: Mapped[int] = mapped_column(ForeignKey("agents.id", ondelete="CASCADE"))
-    payload_json: Mapped[str]
-    created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -6,15 +6,26 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from segue.adapters.storage.audit_views import AuditReading
-from segue.adapters.storage.codec import Row, columns, decode, read_left_out, read_time, read_usage, where
+from segue.adapters.storage.codec import (
+    Row,
+    columns,
+    decode,
+    read_final_state,
+    read_left_out,
+    read_time,
+    read_usage,
+    where,
+)
 from segue.adapters.storage.gateway import ReadConnection
 from segue.adapters.storage.reader import Reader
+from segue.adapters.storage.retention_views import RetentionReading
 from segue.adapters.storage.session_views import SessionReading
 from segue.application.run_results import EndedRun, RunResult, result_of
 from segue.application.views import (
     AttemptProgress,
     AttemptView,
     HandoffView,
+    InboxEntry,
     PipelineDetail,
     PipelineFilter,
     PipelinePage,
@@ -37,7 +48,7 @@ from segue.domain.workers import Worker
 T = TypeVar("T")
 
 
-class SqlViews(SessionReading, AuditReading):
+class SqlViews(SessionReading, AuditReading, RetentionReading):
     """Each read is one function in one transaction: it sees one state of the records."""
 
     def __init__(self, reader: Reader) -> None:
@@ -48,14 +59,7 @@ class SqlViews(SessionReading, AuditReading):
 
     async def pipelines(self, criteria: PipelineFilter) -> PipelinePage:
         """Some pipelines, newest first."""
-        chosen, given = where(
-            ("p.status = :status", "status", criteria.status and str(criteria.status)),
-            ("p.template = :template", "template", criteria.template),
-            (_CONTAINS, "text", f"%{_escaped(criteria.text)}%" if criteria.text else None),
-            ("p.id < :before", "before", criteria.before),
-        )
-        sql = f"{_PIPELINES} {chosen} ORDER BY p.id DESC LIMIT :most"
-        found = await self._read(lambda rows: rows.all(sql, **given, most=criteria.limit + 1))
+        found = await self._read(lambda rows: _found(rows, criteria))
         items = [decode(PipelineView, row) for row in found[: criteria.limit]]
         return PipelinePage(items=items, next_cursor=items[-1].id if len(found) > criteria.limit else None)
 
@@ -107,8 +111,8 @@ class SqlViews(SessionReading, AuditReading):
 
     async def conflicts(self, working_dir: str) -> list[PipelineView]:
         """The unfinished pipelines that were submitted for a folder."""
-        final = ", ".join(f"'{status}'" for status in PipelineStatus if status.is_final)
-        where = f"p.working_dir = :working_dir AND p.status NOT IN ({final})"
+        unfinished = ", ".join(f"'{status}'" for status in PipelineStatus if not status.is_final)
+        where = f"p.working_dir = :working_dir AND p.status IN ({unfinished})"
         sql = f"{_PIPELINES} WHERE {where} ORDER BY p.id"
         found = await self._read(lambda rows: rows.all(sql, working_dir=working_dir))
         return [decode(PipelineView, row) for row in found]
@@ -116,6 +120,10 @@ class SqlViews(SessionReading, AuditReading):
     async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
         """Pending questions, oldest first; with `everything`, those that are settled too."""
         return await self._read(lambda rows: _approvals(rows, pipeline_id, everything=everything))
+
+    async def inbox(self) -> list[InboxEntry]:
+        """What waits for a person, and where; the oldest first."""
+        return await self._read(_inbox)
 
     async def workers(self) -> list[Worker]:
         """All workers that were not removed."""
@@ -151,9 +159,34 @@ class SqlViews(SessionReading, AuditReading):
         return row["last"] or 0
 
 
+def _found(rows: ReadConnection, criteria: PipelineFilter) -> list[Row]:
+    """The pipelines of a page, and one more if there is another page."""
+    source, contains, text = _PIPELINES, _CONTAINS, criteria.text
+    newest_first = "p.id"
+    if text and len(text) >= _LETTERS and rows.has_text_table:
+        source, contains, text = _FOUND_PIPELINES, "x.pipelines_text MATCH :text", _quoted(text)
+        newest_first = "x.rowid"
+    elif text:
+        text = f"%{_escaped(text)}%"
+    chosen, given = where(
+        ("p.status = :status", "status", criteria.status and str(criteria.status)),
+        ("p.template = :template", "template", criteria.template),
+        (contains, "text", text or None),
+        (f"{newest_first} < :before", "before", criteria.before),
+    )
+    sql = f"{source} {chosen} ORDER BY {newest_first} DESC LIMIT :most"
+    return rows.all(sql, **given, most=criteria.limit + 1)
+
+
 def _escaped(text: str) -> str:
     """Text in which LIKE sees no pattern."""
     return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
+
+
+def _quoted(text: str) -> str:
+    """Text in which full text search sees no operator."""
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _pipeline(rows: ReadConnection, pipeline_id: int) -> PipelineDetail:
@@ -176,7 +209,7 @@ def _result(row: Row, status: PipelineStatus, steps: list[StepView]) -> RunResul
         status=status,
         reason=row["reason"],
         steps=steps,
-        final_json=row["final_json"],
+        final=read_final_state(row["final_json"]),
         began=read_time(row["created_at"]),
         ended=read_time(row["updated_at"]),
     )
@@ -246,6 +279,18 @@ def _approvals(rows: ReadConnection, pipeline_id: int | None, *, everything: boo
     return [decode(Approval, row) for row in rows.all(f"{_APPROVALS} {chosen} ORDER BY t.id", **given)]
 
 
+def _inbox(rows: ReadConnection) -> list[InboxEntry]:
+    return [
+        InboxEntry(
+            approval=decode(Approval, row),
+            pipeline_title=row["pipeline_title"],
+            step_number=None if row["order_index"] is None else row["order_index"] + 1,
+            step_name=row["step_name"],
+        )
+        for row in rows.all(_INBOX)
+    ]
+
+
 def _token(row: Row) -> Token:
     return decode(Token, row, roles=tuple(TokenRole(role) for role in row["roles"].split()))
 
@@ -254,6 +299,12 @@ _CONTAINS = "(lower(p.title) LIKE lower(:text) ESCAPE '/' OR lower(p.prompt) LIK
 
 _PIPELINES = f"SELECT {columns(PipelineView, 'p')} FROM pipelines p"
 """Without the plan: it is large, and nobody reads it here."""
+_LETTERS = 3
+"""As many are one entry of the index of texts; a shorter text is looked for in every pipeline."""
+_FOUND_PIPELINES = (
+    f"SELECT {columns(PipelineView, 'p')} FROM pipelines_text x CROSS JOIN pipelines p ON p.id = x.rowid"
+)
+"""On SQLite; `CROSS` so that the index is asked first. PostgreSQL finds its index by the condition itself."""
 _PIPELINE = f"""
 SELECT {columns(PipelineDetail, "p", without=("steps", "approvals", "result"))}, p.final_json
 FROM pipelines p WHERE p.id = :pipeline_id
@@ -261,7 +312,7 @@ FROM pipelines p WHERE p.id = :pipeline_id
 _COUNTED = ("attempt_count", "handovers", "repairs", "questions", "backend")
 _NOT_BEGUN = dict(zip(_COUNTED, (0, 0, 0, 0, None), strict=True))
 _STEPS = f"""
-SELECT {columns(StepView, "s", without=(*_COUNTED, "latest_handoff", "usage"))}
+SELECT {columns(StepView, "s", without=(*_COUNTED, "type", "latest_handoff", "usage"))}, s.kind AS type
 FROM steps s WHERE s.pipeline_id = :pipeline_id ORDER BY s.order_index
 """
 _NEWEST_HANDOFFS = f"""
@@ -314,4 +365,9 @@ WHERE t.step_id = :step_id AND m.kind IN ('{MessageKind.REPAIR}', '{MessageKind.
 _ACTIVITY = f"SELECT {columns(Activity, 't')} FROM activity t"
 _SESSIONS_OF_A_STEP = "SELECT a.id FROM agents a WHERE a.step_id = :step_id"
 _APPROVALS = f"SELECT {columns(Approval, 't')} FROM approvals t"
+_INBOX = f"""
+SELECT {columns(Approval, "t")}, p.title AS pipeline_title, s.order_index, s.name AS step_name
+FROM approvals t LEFT JOIN pipelines p ON p.id = t.pipeline_id LEFT JOIN steps s ON s.id = t.step_id
+WHERE t.status = '{ApprovalStatus.PENDING}' ORDER BY t.id
+"""
 _TOKENS = f"SELECT {columns(Token, 't')} FROM tokens t"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -41,14 +41,40 @@ class Connection(WriteConnection, Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Job:
-    act: Callable[[SqlRows], Any]
-    outcome: Future[Any] = field(default_factory=Future)
+    """A transaction, and the caller who waits for it in an event loop."""
 
-    def is_wanted(self) -> bool:
-        """False if its caller is gone; from here on, it cannot be cancelled any more."""
-        return self.outcome.running() or self.outcome.set_running_or_notify_cancel()
+    act: Callable[[SqlRows], Any]
+    loop: asyncio.AbstractEventLoop
+    outcome: asyncio.Future[Any]
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    _ticket: list[None] = field(default_factory=lambda: [None])
+    """The first to take it decides: the writer, that it is run; its caller, that it is not."""
+
+    def take(self) -> bool:
+        """True for the first who asks."""
+        try:
+            self._ticket.pop()
+        except IndexError:
+            return False
+        return True
+
+
+_Told = tuple[_Job, Any, Exception | None]
+"""A transaction, what it gave, and how it failed."""
+
+
+def _tell(told: Sequence[_Told]) -> None:
+    """Tell the callers in their own loop; one who is cancelled hears that it has ended, and no more."""
+    for job, result, failure in told:
+        job.ended.set()
+        if job.outcome.done():
+            continue
+        if failure is None:
+            job.outcome.set_result(result)
+        else:
+            job.outcome.set_exception(failure)
 
 
 class Writer:
@@ -79,15 +105,18 @@ class Writer:
         if self._thread is None:
             self._thread = threading.Thread(target=self._write_forever, name="segue-write", daemon=True)
             self._thread.start()
-        job = _Job(act)
+        loop = asyncio.get_running_loop()
+        job = _Job(act, loop, loop.create_future())
         self._waiting.put(job)
-        outcome = asyncio.wrap_future(job.outcome)
         try:
-            return await asyncio.shield(outcome)
+            result: T = await job.outcome
         except asyncio.CancelledError:
-            if not job.outcome.cancel():
-                await _ended(outcome)
+            if not job.take():
+                await _wait_out(job.ended)
+            if not job.outcome.cancelled():  # it came together with the cancellation
+                job.outcome.exception()
             raise
+        return result
 
     async def close(self) -> None:
         """Let what waits be written, and close the connection."""
@@ -101,7 +130,7 @@ class Writer:
         while is_open:
             first = self._waiting.get()
             batch, is_open = self._take(first)
-            wanted = [job for job in batch if job.is_wanted()]
+            wanted = [job for job in batch if job.take()]
             if wanted and not self._commit_together(wanted):
                 for job in wanted:
                     self._commit_alone(job)
@@ -127,7 +156,7 @@ class Writer:
         if rows is None:
             self._refuse(jobs, failure)
             return True
-        done: list[_Done] = []
+        done: list[_Told] = []
         for job in jobs:
             before = rows.changes
             result, failure = _attempt(partial(job.act, rows))
@@ -161,26 +190,32 @@ class Writer:
         self._connection.begin()
         return SqlRows(self._connection, self._user)
 
-    def _commit(self, done: Sequence[_Done]) -> None:
+    def _commit(self, done: Sequence[_Told]) -> None:
         """Make it last; if that fails, nobody knows whether it does, so nothing is run again."""
         assert self._connection is not None
         _, lost = _attempt(self._connection.commit)
         if lost is not None:
             self._roll_back()
-        for job, result, failure in done:
-            if lost is not None or failure is not None:
-                self._refuse([job], failure or lost)
-            else:
-                job.outcome.set_result(result)
+        self._hand_over([(job, result, failure or lost) for job, result, failure in done])
 
     def _refuse(self, jobs: Sequence[_Job], error: Exception | None) -> None:
-        """Tell the callers; what a driver raises becomes one sentence."""
-        for job in jobs:
-            told = error
-            if isinstance(error, self._errors):
-                told = StorageError(explain(self._address, error))
-                told.__cause__ = error
-            job.outcome.set_exception(told)
+        self._hand_over([(job, None, error) for job in jobs])
+
+    def _hand_over(self, done: Sequence[_Told]) -> None:
+        """Wake each loop once; what a driver raises becomes one sentence."""
+        told: dict[asyncio.AbstractEventLoop, list[_Told]] = {}
+        for job, result, error in done:
+            told.setdefault(job.loop, []).append((job, result, self._explained(error)))
+        for loop, outcomes in told.items():
+            with suppress(RuntimeError):  # it is closed: nobody waits any more
+                loop.call_soon_threadsafe(_tell, outcomes)
+
+    def _explained(self, error: Exception | None) -> Exception | None:
+        if not isinstance(error, self._errors):
+            return error
+        told = StorageError(explain(self._address, error))
+        told.__cause__ = error
+        return told
 
     def _roll_back(self) -> None:
         """Undo; a connection on which that fails is given up, which undoes it as well."""
@@ -191,10 +226,6 @@ class Writer:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-
-
-_Done = tuple[_Job, Any, Exception | None]
-"""A transaction, what it gave, and how it failed."""
 
 
 def _run(job: _Job, rows: SqlRows) -> Any:
@@ -211,12 +242,8 @@ def _attempt(act: Callable[[], T]) -> tuple[T | None, Exception | None]:
         return None, error
 
 
-async def _ended(outcome: asyncio.Future[Any]) -> None:
-    """Wait, whatever happens to the caller; what came of it, nobody asks any more."""
-    while not outcome.done():
-        try:
-            await asyncio.wait({outcome})
-        except asyncio.CancelledError:
-            continue
-    if not outcome.cancelled():
-        outcome.exception()
+async def _wait_out(ended: asyncio.Event) -> None:
+    """Wait, whatever happens to the caller."""
+    while not ended.is_set():
+        with suppress(asyncio.CancelledError):
+            await ended.wait()

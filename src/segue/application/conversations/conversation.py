@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
 
 import structlog
 
@@ -15,25 +16,24 @@ from segue.application.conversations.timeouts import LimitReached, Limits, unint
 from segue.application.conversations.transactions import (
     Happened,
     add_message,
-    decide_approval,
+    end_message,
     read_submitted,
     record_compacted,
     record_opened,
     record_reply,
     record_sent,
     save_message,
+    settle_permission,
     storable,
 )
 from segue.application.ports import backend as port
 from segue.application.ports.backend import AgentBackend, Reply, SessionRequest
 from segue.application.ports.store import Rows, Store
 from segue.application.ports.world import Clock
-from segue.domain.approvals import Approval, ApprovalStatus
-from segue.domain.errors import AgentFailed, BackendError, TurnStopped
+from segue.domain.errors import AgentFailed, BackendError, LeaseLost, SessionLost, TurnStopped
 from segue.domain.pipeline import Lease
 from segue.domain.session import (
     HandoffLimits,
-    HandoffReason,
     MessageKind,
     MessageStatus,
     Session,
@@ -42,12 +42,13 @@ from segue.domain.session import (
 from segue.domain.usage import Usage
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
-_LOOK_SECONDS = 0.25
-"""How often the limits of a session are looked at."""
 _GRACE_SECONDS = 1.0
 """How long a reply may take that comes with the number by which a limit is reached."""
 _LAST_WORDS_SECONDS = 5.0
+_AWAKE_SECONDS = 5.0
+"""A worker that held its lease so short a time ago cannot have lost it by silence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +58,13 @@ class ConversationParts:
     store: Store
     clock: Clock
     limits: Limits
+    opened: set[str] = field(default_factory=set)
+    """Keys of the sessions that this process has opened."""
+
+
+def _moment() -> float:
+    """In seconds, by a clock that nobody sets and that runs while this process is stopped."""
+    return asyncio.get_running_loop().time()
 
 
 class Conversation:
@@ -86,6 +94,8 @@ class Conversation:
         self._parts = parts
         self._store, self._clock, self._limits = parts.store, parts.clock, parts.limits
         self._is_joined = False
+        self._confirmed = _moment()
+        """When the lease was last seen to hold."""
         self._exchange_task: asyncio.Task[SessionMessage] | None = None
         self._recording: Recording | None = None
 
@@ -100,14 +110,14 @@ class Conversation:
 
     async def open(self) -> None:
         """Open it on its back end, and write down its reference."""
+        await self.confirm()
         opening = self.backend.open(self.request)
         reference = await within(
             self._limits.open_timeout, opening, f"{self.session.backend} did not open a session"
         )
+        self._parts.opened.add(self.session.key)
         session = self.session
-        self.session = await self._store.write(
-            lambda rows: record_opened(rows, self.lease, session, reference)
-        )
+        self.session = await self._write(lambda rows: record_opened(rows, self.lease, session, reference))
         self._is_joined = True
 
     async def join(self) -> None:
@@ -116,6 +126,9 @@ class Conversation:
             return None
         if self.session.session_ref is None:
             return await self.open()
+        is_ours = self.session.key in self._parts.opened
+        if self.lease is not None and not is_ours and not self.backend.capabilities.once:
+            raise SessionLost("its session belongs to the Segue that opened it, which had to leave the step")
         joining = self.backend.resume(self.request, self.reference)
         await within(
             self._limits.open_timeout, joining, f"{self.session.backend} did not give the session back"
@@ -128,7 +141,7 @@ class Conversation:
     ) -> SessionMessage:
         """Write down what is about to be said; the same message again is the one that was saved."""
         new = self.session.message(kind, key, storable(text), self._clock.now(), **more)
-        added = await self._store.write(lambda rows: add_message(rows, self.lease, new, actor=actor))
+        added = await self._write(lambda rows: add_message(rows, self.lease, new, actor=actor))
         return self.keep(added)
 
     def keep(self, message: SessionMessage) -> SessionMessage:
@@ -182,32 +195,43 @@ class Conversation:
         if message.status is not MessageStatus.SENDING:
             return message
         text = await self._words_of(message)
+        await self.confirm()
         sending = self.backend.send(self.request, self.reference, port.Message(id=message.wire_id, text=text))
         await within(self._limits.open_timeout, sending, f"{self.session.backend} did not take the message")
         now, session = self._clock.now(), self.session
         return self.keep(
-            await self._store.write(
-                lambda rows: record_sent(rows, self.lease, session, message, text=text, at=now)
-            )
+            await self._write(lambda rows: record_sent(rows, self.lease, session, message, text=text, at=now))
         )
 
     async def save(self, old: SessionMessage, new: SessionMessage) -> SessionMessage:
         """Write down how far a message has come."""
-        return self.keep(await self._store.write(lambda rows: save_message(rows, self.lease, old, new)))
+        return self.keep(await self._write(lambda rows: save_message(rows, self.lease, old, new)))
+
+    async def confirm(self) -> None:
+        """Before an act on the outside: who slept may have lost the lease. `LeaseLost` if it is so."""
+        lease = self.lease
+        if lease is None or _moment() - self._confirmed < _AWAKE_SECONDS:
+            return
+        if (await self._store.read(lambda rows: rows.orders([lease]))).get(lease, "") is None:
+            raise LeaseLost(lease.pipeline_id)
+        self._confirmed = _moment()
+
+    async def _write(self, act: Callable[[Rows], T]) -> T:
+        """One transaction, which checks the lease."""
+        result = await self._store.write(act)
+        self._confirmed = _moment()
+        return result
 
     async def answer(self, permission_id: str, *, allow: bool, comment: str = "") -> None:
         """Answer what the agent asked; what is settled already stays as it is."""
         if self._recording is not None:
             await self._recording.settle(permission_id)
         now, session_id = self._clock.now(), self.session.id
-
-        def decide(rows: Rows) -> Approval | None:
-            asked = rows.first(Approval, session_id=session_id, request_ref=permission_id)
-            if asked is None or asked.status is not ApprovalStatus.PENDING:
-                return None
-            return decide_approval(rows, asked, approve=allow, comment=comment, decided_by=None, at=now)
-
-        await self._store.write(decide)
+        await self._store.write(
+            lambda rows: settle_permission(
+                rows, session_id, permission_id, approve=allow, comment=comment, at=now
+            )
+        )
         reference = self.session.session_ref or self.session.key
         await self.backend.answer(reference, permission_id, allow=allow, comment=comment)
 
@@ -240,6 +264,7 @@ class Conversation:
     async def release(self, *, abort: bool = False) -> None:
         """Abort and close it. What cannot be stopped in time is logged, never waited for."""
         self._is_joined = False
+        self._parts.opened.discard(self.session.key)
         reference = self.session.session_ref or self.session.key
         try:
             async with asyncio.timeout(self._limits.stop_timeout):
@@ -270,7 +295,8 @@ class Conversation:
         is_rejoined = message.status is MessageStatus.SENT
         await self.join()
         message = await self.deliver(message)
-        left = self._time_left(since or message.sent_at or message.created_at, is_rejoined=is_rejoined)
+        since, now = since or message.sent_at or message.created_at, self._clock.now()
+        left = self._limits.left_of(self._allowed(), since, now, is_rejoined=is_rejoined)
         recording = Recording(self._store, self._clock, self.session, self.backend, self.lease, on_event)
         self._recording = recording
         try:
@@ -309,7 +335,7 @@ class Conversation:
             usage = after.since(before) if after is not None else None
         replied = message.replied(storable(reply.text), self._clock.now(), usage)
         session = self.session
-        self.session, message = await self._store.write(
+        self.session, message = await self._write(
             lambda rows: record_reply(rows, self.lease, session, message, replied, happened)
         )
         return self.keep(message)
@@ -318,7 +344,7 @@ class Conversation:
         self, message: SessionMessage, recording: Recording, limits: HandoffLimits
     ) -> Reply:
         waiting = asyncio.ensure_future(self.backend.wait(self.reference, message.wire_id))
-        watching = asyncio.ensure_future(self._until_full(recording, limits))
+        watching = asyncio.ensure_future(recording.until_full(limits))
         try:
             await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():
@@ -331,15 +357,6 @@ class Conversation:
             for task in (waiting, watching):
                 task.cancel()
             await asyncio.gather(waiting, watching, return_exceptions=True)
-
-    async def _until_full(self, recording: Recording, limits: HandoffLimits) -> HandoffReason:
-        """Why the session must hand over, once it must."""
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            now = self._clock.now()
-            reason = limits.reached(recording.usage, recording.turns, self.session.started_at, now)
-            if reason is not None:
-                return reason
 
     async def _has_submitted(self, message: SessionMessage) -> bool:
         """True if the agent handed off through a tool already: it is about to end."""
@@ -360,15 +377,8 @@ class Conversation:
 
     async def _end(self, message: SessionMessage, ended: SessionMessage) -> None:
         """How it ended, unless its reply came in the last moment."""
-
-        def end(rows: Rows) -> None:
-            found = rows.get(SessionMessage, message.id, lock=True)
-            if not found.status.is_final:
-                rows.save(found, ended)
-            rows.void_approvals(self.session.id, now)
-
         now = self._clock.now()
-        await self._store.write(end)
+        await self._store.write(lambda rows: end_message(rows, message.id, ended, now))
 
     async def _interrupt(self) -> None:
         try:
@@ -387,9 +397,3 @@ class Conversation:
 
     def _allowed(self) -> float:
         return self.session.timeout or self.session.profile.timeout or self._limits.step_timeout
-
-    def _time_left(self, since: datetime, *, is_rejoined: bool) -> float:
-        allowed = self._allowed()
-        left = (since + timedelta(seconds=allowed) - self._clock.now()).total_seconds()
-        # After a restart the reply may be there already: time to fetch it is given in any case.
-        return max(min(left, allowed), self._limits.late_reply_timeout) if is_rejoined else max(left, 0)

@@ -29,7 +29,7 @@ from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.errors import BackendError, LeaseLost, StorageError
 from segue.domain.handoff import redact
 from segue.domain.pipeline import Lease
-from segue.domain.session import Session
+from segue.domain.session import HandoffLimits, HandoffReason, Session
 from segue.domain.usage import Usage
 
 log = structlog.get_logger()
@@ -39,6 +39,8 @@ OnEvent = Callable[[SessionEvent], None]
 
 _FLUSH_SECONDS = 0.25
 """How often what came meanwhile is written: often enough to read along, seldom enough to cost nothing."""
+_LOOK_SECONDS = 0.25
+"""How often the limits of a session are looked at."""
 _ANSWER_SECONDS = 0.5
 """How often an answer to a question is looked for."""
 _LAST_WORDS_SECONDS = 10.0
@@ -101,6 +103,15 @@ class Recording:
                 async with asyncio.timeout(_LAST_WORDS_SECONDS):
                     self._usage = await self._backend.usage(self._reference) or self._usage
         return self._take_all()
+
+    async def until_full(self, limits: HandoffLimits) -> HandoffReason:
+        """Why the session must hand over, once it must."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = self._clock.now()
+            reason = limits.reached(self.usage, self.turns, self._session.started_at, now)
+            if reason is not None:
+                return reason
 
     async def settle(self, permission_id: str) -> None:
         """Somebody answers this: it is written down before, and nobody else is to bring an answer."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 
 from segue.application.conversations.conversation import Conversation, ConversationParts
 from segue.application.ports.backend import AgentBackend, Backends, SessionRequest, ToolServer
 from segue.application.ports.store import Reads
+from segue.domain.errors import BackendError, StorageError
 from segue.domain.permissions import rules_for
 from segue.domain.pipeline import Lease
 from segue.domain.session import Session, SessionMessage
 
 log = structlog.get_logger()
+
+_LOOK_SECONDS = 1.0
 
 ToolsFor = Callable[[str], ToolServer]
 """Segue's own tools for the session with a token."""
@@ -40,6 +44,8 @@ class Conversations:
         self._held: dict[int, Conversation] = {}
         self._turns: dict[int, asyncio.Lock] = {}
         self._releasing: set[asyncio.Task[None]] = set()
+        self._waiting: set[asyncio.Task[None]] = set()
+        """For the end of sessions of leases that were lost."""
 
     def of(
         self, session: Session, *, lease: Lease | None = None, messages: tuple[SessionMessage, ...] = ()
@@ -112,13 +118,36 @@ class Conversations:
         self._leased.pop(lease, None)
 
     async def drop(self, lease: Lease) -> None:
-        """Another worker owns the pipeline now: stop what only this machine can stop."""
+        """Another worker owns the pipeline now: what only this process can stop, it stops.
+
+        An owner with the same data folder may have joined the session; one that has not ends it in the
+        records.
+        """
         log.warning("lease_lost", pipeline=lease.pipeline_id, lease=lease.number)
         lost = self._leased.pop(lease, None)
         if lost is None or lost.session.id in {other.session.id for other in self._leased.values()}:
             return  # nothing was begun, or a newer lease in this process has joined the session
-        if lost.backend.local_sessions:
+        if not lost.backend.local_sessions:
+            return
+        if not lost.backend.capabilities.once or await self._has_ended(lost.session):
             await self.release(lost, abort=True)
+        else:
+            waiting = asyncio.create_task(self._release_at_its_end(lost))
+            self._waiting.add(waiting)
+            waiting.add_done_callback(self._waiting.discard)
+
+    async def _release_at_its_end(self, lost: Conversation) -> None:
+        while not await self._has_ended(lost.session):  # noqa: ASYNC110  # another process ends it
+            await asyncio.sleep(_LOOK_SECONDS)
+        await self.release(lost, abort=True)
+
+    async def _has_ended(self, session: Session) -> bool:
+        """True if the records say so; not while they cannot be read."""
+        try:
+            found = await self.parts.store.read(lambda rows: rows.find(Session, id=session.id))
+        except StorageError:
+            return False
+        return not found or found[0].ended_at is not None
 
     async def release(self, conversation: Conversation, *, abort: bool = False) -> None:
         """Abort and close a session; this finishes even if its caller is cancelled meanwhile."""
@@ -128,8 +157,15 @@ class Conversations:
         releasing.add_done_callback(self._releasing.discard)
         await asyncio.shield(releasing)
 
+    async def rest(self, conversation: Conversation) -> None:
+        """Nobody speaks in it for a while: end what only waits. It can be joined again."""
+        with suppress(BackendError):
+            await conversation.backend.rest()
+
     async def settle(self) -> None:
         """Wait until every session that is being released is gone; each has its limit."""
+        for waiting in tuple(self._waiting):
+            waiting.cancel()
         if self._releasing:
             await asyncio.wait(tuple(self._releasing))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import structlog
@@ -63,3 +64,9 @@ class Limits:
     """Seconds to fetch a reply after a restart, when the step's own time is over already."""
     lost_sessions: int = 3
     """After so many lost sessions in one go, the step fails."""
+
+    def left_of(self, allowed: float, since: datetime, now: datetime, *, is_rejoined: bool) -> float:
+        """Seconds until a reply must be there."""
+        left = (since + timedelta(seconds=allowed) - now).total_seconds()
+        # After a restart the reply may be there already: time to fetch it is given in any case.
+        return max(min(left, allowed), self.late_reply_timeout) if is_rejoined else max(left, 0)

@@ -180,6 +180,24 @@ def decide_approval(  # noqa: PLR0913  # what is recorded of a decision
     return rows.save(asked, decided)
 
 
+def settle_permission(
+    rows: Rows, session_id: int, permission_id: str, *, approve: bool, comment: str, at: datetime
+) -> Approval | None:
+    """What the person who holds a session answers; none if that is settled already."""
+    asked = rows.first(Approval, session_id=session_id, request_ref=permission_id)
+    if asked is None or asked.status is not ApprovalStatus.PENDING:
+        return None
+    return decide_approval(rows, asked, approve=approve, comment=comment, decided_by=None, at=at)
+
+
+def end_message(rows: Rows, message_id: int, ended: SessionMessage, at: datetime) -> None:
+    """How a message ended, unless its reply came in the last moment."""
+    found = rows.get(SessionMessage, message_id, lock=True)
+    if not found.status.is_final:
+        rows.save(found, ended)
+    rows.void_approvals(found.session_id, at)
+
+
 def read_submitted(rows: Reads, session_id: int, message_id: int | None) -> ToolSubmissions:
     """What the agent of a session gave through tools by now, as it counts for one message."""
     return submitted_for(rows.find(Submission, session_id=session_id), message_id)

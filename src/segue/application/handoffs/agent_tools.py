@@ -29,7 +29,6 @@ from segue.domain.briefing.recall import (
     write_statements,
 )
 from segue.domain.errors import InvalidRequest, ToolsClosed
-from segue.domain.handoff import Handoff
 from segue.domain.handoff.checking.submitted import Submitted, clean_text, read_submission
 from segue.domain.handoff.model import Blocker
 from segue.domain.handoff_record import HandoffRecord
@@ -116,7 +115,7 @@ class AgentTools:
                 "nothing was submitted: give `outcome`, `what_was_done` and the other fields that apply, or "
                 "`text`"
             )
-        record = submitted.handoff.to_json() if submitted.handoff is not None else None
+        record = submitted.handoff.as_dict() if submitted.handoff is not None else None
         problems, now = sorted({problem.code for problem in submitted.problems}), self._clock.now()
 
         def add(rows: Rows) -> None:
@@ -126,7 +125,7 @@ class AgentTools:
                 here.session,
                 here.where,
                 kind=SubmissionKind.HANDOFF,
-                record_json=record,
+                record=record,
                 is_accepted=submitted.is_accepted,
                 facts={"accepted": submitted.is_accepted, "problems": problems},
                 at=now,
@@ -198,7 +197,7 @@ class AgentTools:
                 place.session,
                 place.where,
                 kind=SubmissionKind.BLOCKER,
-                record_json=said.model_dump_json(exclude_defaults=True),
+                record=said.model_dump(mode="json", exclude_defaults=True),
                 is_accepted=True,
                 facts={"blocker": said.blocker[:200]},
                 at=now,
@@ -272,7 +271,7 @@ def _statements(sources: Sources) -> list[RecordedStatement]:
         for name, saved in sources
         for statement in statements_of(
             name,
-            Handoff.model_validate_json(saved.metadata_json) if saved.metadata_json else None,
+            saved.handoff,
             saved.content_md,
         )
     ]

@@ -7,9 +7,10 @@ again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from segue.application.conversations.transactions import read_submitted
 from segue.application.handoffs.review import ReviewedHandoff, review_extraction
@@ -66,9 +67,9 @@ class LeftBehind:
     """What a session leaves to its successor."""
 
     text: str
-    metadata_json: str
-    ledger_json: str | None
-    evidence_json: str | None
+    handoff: Handoff
+    ledger: Mapping[str, Any] | None
+    evidence: Mapping[str, Any] | None
     is_synthetic: bool = False
     injection: str = field(repr=False)
 
@@ -118,7 +119,7 @@ async def answer_of(store: Store, message: SessionMessage) -> str:
     given = await store.read(lambda rows: read_submitted(rows, message.session_id, message.id))
     if given.accepted is None:
         return message.reply or ""
-    return render_handoff(Handoff.model_validate_json(given.accepted), OutputNotation.YAML)
+    return render_handoff(given.accepted, OutputNotation.YAML)
 
 
 async def blockers_of(store: Store, session: Session) -> Sequence[Blocker]:
@@ -131,9 +132,9 @@ def left_of(made: Draft, blockers: Sequence[Blocker] = (), *, focus: str = "") -
     handoff = add_blockers(made.handoff, blockers) if blockers else made.handoff
     return LeftBehind(
         text=render_handoff(handoff, OutputNotation.YAML),
-        metadata_json=handoff.to_json(),
-        ledger_json=made.reviewed.ledger_json,
-        evidence_json=made.reviewed.evidence_json,
+        handoff=handoff,
+        ledger=made.reviewed.ledger_record,
+        evidence=made.reviewed.evidence_record,
         injection=injection(
             render_handoff(mark_handoff(handoff, made.reviewed.false), OutputNotation.YAML),
             made.reviewed.corrections,
@@ -143,12 +144,12 @@ def left_of(made: Draft, blockers: Sequence[Blocker] = (), *, focus: str = "") -
     )
 
 
-def stalled_by(before: HandoffRecord | None, metadata_json: str, *, has_changes: bool) -> int:
+def stalled_by(before: HandoffRecord | None, handoff: Handoff, *, has_changes: bool) -> int:
     """How many handoffs in a row brought nothing new, this one included; `before` came before it."""
     return stalled_after(
         before.stalled if before is not None else 0,
         has_changes=has_changes,
-        is_same=before is not None and before.metadata_json == metadata_json,
+        is_same=before is not None and before.handoff == handoff,
     )
 
 
@@ -159,9 +160,9 @@ def record_of(session: Session, left: LeftBehind, reason: HandoffReason, at: dat
         step_id=session.step_id,
         reason=reason,
         content_md=left.text,
-        metadata_json=left.metadata_json,
-        ledger_json=left.ledger_json,
-        evidence_json=left.evidence_json,
+        handoff=left.handoff,
+        ledger=left.ledger,
+        evidence=left.evidence,
         is_synthetic=left.is_synthetic,
         injection_prompt=left.injection,
         created_at=at,

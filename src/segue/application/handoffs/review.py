@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,19 +16,19 @@ from segue.domain.activity import Activity, ActivityKind
 from segue.domain.asking import HandoffReading, reading_of
 from segue.domain.briefing.measured import measured_lines
 from segue.domain.briefing.model import FalseClaim
-from segue.domain.briefing.repair_prompt import errors_of
+from segue.domain.briefing.repair_prompt import describe_failure, errors_of
 from segue.domain.claims import Ledger, corrections_of, ledger_as_dict, verify_claims
 from segue.domain.claims.rendering import one_line
 from segue.domain.evidence.agent_log import commands_of, last_test_run, shows_every_command
 from segue.domain.evidence.model import CommandRun, Evidence, Standing, WeakenedTest
-from segue.domain.evidence.record import evidence_as_json
+from segue.domain.evidence.record import evidence_as_dict
 from segue.domain.evidence.sources import Observed
-from segue.domain.final_state import FilesChanged
+from segue.domain.final_state import CheckResult, FilesChanged, check_results
 from segue.domain.handoff import Extraction, Handoff, check_handoff, redact
 from segue.domain.handoff.checking.against_evidence import check_against_evidence
 from segue.domain.handoff.checking.lint import Problem
 from segue.domain.handoff.custom_notation import Extract
-from segue.domain.handoff.extract.extraction import extract_reply
+from segue.domain.handoff.extract import extract_reply
 from segue.domain.pipeline import Pipeline, Step
 from segue.domain.session import Session
 from segue.domain.submissions import SUBMITTED, ToolSubmissions, read_handoff
@@ -88,6 +87,19 @@ class ReviewedHandoff:
         return (*corrections_of(self.ledger), *self.weakened) if self.ledger is not None else ()
 
     @property
+    def failing(self) -> tuple[CheckResult, ...]:
+        """Checks that fail, and not because the same tests failed before."""
+        if self.evidence is None:
+            return ()
+        return tuple(check for check in check_results(self.evidence) if check.fails)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What an agent is told of them: a text for each, with the end of what it printed."""
+        runs = {run.command: run for run in self.evidence.checks} if self.evidence is not None else {}
+        return tuple(describe_failure(runs[check.command]) for check in self.failing)
+
+    @property
     def false(self) -> tuple[FalseClaim, ...]:
         """The refuted claims, to be marked where they are said."""
         entries = () if self.ledger is None else self.ledger.refuted
@@ -102,18 +114,18 @@ class ReviewedHandoff:
         return () if self.evidence is None else measured_lines(self.evidence)
 
     @property
-    def evidence_json(self) -> str | None:
-        """What was measured, as it is stored."""
-        return evidence_as_json(self.evidence)
+    def evidence_record(self) -> Mapping[str, Any] | None:
+        """What was measured, as it is kept."""
+        return None if self.evidence is None else evidence_as_dict(self.evidence)
 
     @property
-    def ledger_json(self) -> str | None:
-        """The ledger with the corrections that the next agent is given."""
+    def ledger_record(self) -> Mapping[str, Any] | None:
+        """The ledger as it is kept, with the corrections that the next agent is given."""
         if self.ledger is None:
             return None
         facts: dict[str, Any] = ledger_as_dict(self.ledger, self.source)
         spans = {name: [span.start, span.end] for name, span in list(self.spans.items())[:_MOST_SPANS]}
-        return json.dumps({**facts, "corrections": list(self.corrections), "spans": spans})
+        return {**facts, "corrections": list(self.corrections), "spans": spans}
 
 
 def _describe_weakened(test: WeakenedTest) -> str:
@@ -189,7 +201,7 @@ class HandoffReviewer:
         self.extract = extract
         """How the handoff in a reply is read."""
         self._views = views
-        self._run_check = run_check
+        self.run_check = run_check
 
     async def review(  # what is reviewed, and what it is held against
         self,
@@ -269,7 +281,7 @@ class HandoffReviewer:
         assert pipeline.workspace is not None
         folder = pipeline.workspace.path
         commands = pipeline.plan.template.checks_of(step.order_index)
-        checked = [await self._run_check(folder, step.base_mark, command) for command in commands]
+        checked = [await self.run_check(folder, step.base_mark, command) for command in commands]
         return await asyncio.to_thread(with_tests, observed, checked, task_of(pipeline, step))
 
 

@@ -10,7 +10,7 @@ from segue.application.handoffs.review import HandoffReviewer
 from segue.application.ports.backend import Backends
 from segue.domain.errors import RepositoryError
 from segue.domain.evidence.model import Evidence
-from segue.domain.evidence.record import evidence_as_json
+from segue.domain.evidence.record import evidence_as_dict
 from segue.domain.handoff import Handoff, OutputNotation, redact, render_handoff
 from segue.domain.handoff_record import HandoffRecord
 from segue.domain.pipeline import Pipeline
@@ -57,8 +57,8 @@ class SyntheticHandoffs:
             step_id=session.step_id,
             reason=HandoffReason.TASK_BOUNDARY,
             content_md=render_handoff(handoff, OutputNotation.YAML),
-            metadata_json=handoff.to_json(),
-            evidence_json=evidence_as_json(evidence),
+            handoff=handoff,
+            evidence=evidence_as_dict(evidence) if evidence is not None else None,
             is_synthetic=True,
             created_at=at,
         )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from segue.application.ports.checks import (
@@ -103,10 +104,11 @@ class TestComparer:
 
         The check itself comes first and has all the time it needs; what is left is for the others.
         """
-        limit = _Limit(time.monotonic() + seconds, given_up or threading.Event())
+        has_bytecode = self._trees.forget_bytecode(folder)
+        limit = _Limit(time.monotonic() + seconds, given_up or threading.Event(), has_bytecode)
         states, reason = self._look(folder, base)
         top = states.top if states else folder
-        done = self._run(command, folder, top, seconds=seconds, given_up=given_up)
+        done = self._run(command, folder, top, seconds=seconds, has_bytecode=has_bytecode, given_up=given_up)
         if done.tests is None and (states is None or not _may_hide_tests(command, done.run)):
             return CheckedTests(run=done.run, tests=None)
         after = done.tests or _nothing_counted(done.run)
@@ -194,17 +196,11 @@ class TestComparer:
             if not folder.is_dir():
                 raise _NoBaseline(f"there was no folder {states.prefix.rstrip('/')} before the step")
             others = (states.top, *states.checkouts)
-            done = self._run(command, folder, top, seconds=limit.left(), given_up=limit.given_up)
+            run = partial(self._run, has_bytecode=limit.has_bytecode, given_up=limit.given_up)
+            done = run(command, folder, top, seconds=limit.left())
             if _foreign_code(done, top, others):
                 own = [place for place in (folder / "src", folder, top / "src", top) if place.is_dir()]
-                done = self._run(
-                    command,
-                    folder,
-                    top,
-                    seconds=limit.left(),
-                    first_on_path=list(dict.fromkeys(own)),
-                    given_up=limit.given_up,
-                )
+                done = run(command, folder, top, seconds=limit.left(), first_on_path=list(dict.fromkeys(own)))
             _refuse_other_code(done, top, others)
         return _usable(done)
 
@@ -213,6 +209,7 @@ class TestComparer:
 class _Limit:
     deadline: float
     given_up: threading.Event
+    has_bytecode: bool
 
     def left(self) -> float:
         seconds = self.deadline - time.monotonic()

@@ -37,20 +37,20 @@ def add_submission(  # noqa: PLR0913  # the columns of a row, and what the audit
     where: Mapping[str, Any],
     *,
     kind: SubmissionKind,
-    record_json: str | None,
+    record: Mapping[str, Any] | None,
     is_accepted: bool,
     facts: Mapping[str, Any],
     at: datetime,
 ) -> None:
     """What an agent gave through a tool, for the message that it works on."""
-    if record_json is not None:
+    if record is not None:
         rows.insert(
             Submission(
                 session_id=session.id,
                 message_id=open_message(rows, session.id).id,
                 kind=kind,
                 is_accepted=is_accepted,
-                record_json=record_json,
+                record=record,
                 created_at=at,
             )
         )

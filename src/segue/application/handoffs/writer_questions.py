@@ -96,7 +96,7 @@ class WriterQuestions:
         """Write down what the agent will be asked, before it is."""
         now = self._clock.now()
         new = work.session.message(
-            MessageKind.QUESTION, "question", storable(text), now, ledger_json=reviewed.ledger_json
+            MessageKind.QUESTION, "question", storable(text), now, ledger=reviewed.ledger_record
         )
         question = await self._store.write(
             lambda rows: begin_question(rows, work.lease, new, work.where, missing.names)

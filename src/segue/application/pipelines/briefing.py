@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import structlog
 
-from segue.application.pipelines.run import LeasedRun
-from segue.domain.asking import reading_from_json
+from segue.application.pipelines.run import EarlierStep, LeasedRun
+from segue.domain.asking import HandoffReading
 from segue.domain.briefing import Briefing, Predecessor, brief
 from segue.domain.briefing.corrections import false_claims
 from segue.domain.briefing.instructions import AskedNotation
 from segue.domain.briefing.measured import measured_lines
-from segue.domain.evidence.record import evidence_from_json
-from segue.domain.handoff import Handoff, OutputNotation
+from segue.domain.briefing.sent_back import human_decisions
+from segue.domain.evidence.record import evidence_from_dict
+from segue.domain.handoff import OutputNotation
 from segue.domain.handoff_record import HandoffRecord
 from segue.domain.pipeline import Step
 
@@ -39,21 +38,29 @@ class BriefingRenderer:
 
         With `tools`, the agent has Segue's own tools, and is told to hand off through them.
         """
-        pipeline, saved = run.pipeline, run.handoffs
-        earlier = [s for s in pipeline.steps if s.order_index < step.order_index]
-        predecessors = [_predecessor(s, found) for s in earlier if (found := saved.get(s.id))]
+        pipeline = run.pipeline
+        # A step that is done once more is also given its own last handoff, and why it was sent back.
+        steps = [s for s in pipeline.steps if s.order_index < step.order_index or step.round > 1]
+        earlier = [_earlier(run, s, found) for s in steps if (found := run.handoffs.get(s.id))]
         orders = pipeline.plan.agents[step.agent_name].system_prompt_additions.strip()
         briefing = brief(
             prompt=pipeline.prompt,
             agent_name=step.agent_name,
             job=step.description,
-            predecessors=predecessors,
+            predecessors=[each.predecessor for each in earlier],
             budget=self.budget,
             count_tokens=self.counter_for(step.model),
             notation=self.notation,
             tools=tools,
-            measured=_measured(earlier, saved),
-            corrections=list(dict.fromkeys(line for s in earlier for line in _corrections(saved.get(s.id)))),
+            # All lines about the step just before, and the first, about files, of those before it.
+            measured=[
+                line
+                for each in earlier
+                for line in (each.measured if each.record.step_id == steps[-1].id else each.measured[:1])
+            ],
+            human_decisions=human_decisions(pipeline, run.decided),
+            corrections=list(dict.fromkeys(line for each in earlier for line in each.corrections)),
+            older=run.older,
         )
         if briefing.over_budget:
             log.warning(
@@ -66,35 +73,38 @@ class BriefingRenderer:
         return replace(briefing, text=f"{orders}\n\n{briefing.text}") if orders else briefing
 
 
-def _measured(earlier: Sequence[Step], saved: Mapping[int, HandoffRecord]) -> list[str]:
-    """All lines about the step just before, and the first, about files, of those before it."""
-    lines: list[str] = []
-    for step in earlier:
-        found = saved.get(step.id)
-        evidence = evidence_from_json(found.evidence_json) if found is not None else None
-        if evidence is not None:
-            about = measured_lines(evidence)
-            lines += [f"{step.agent_name}: {line}" for line in (about if step is earlier[-1] else about[:1])]
-    return lines
+def _earlier(run: LeasedRun, step: Step, saved: HandoffRecord) -> EarlierStep:
+    """What briefings say of a step, read from its record unless that was done before."""
+    known = run.earlier.get(step.id)
+    if known is None or known.record is not saved:
+        known = run.earlier[step.id] = EarlierStep(
+            record=saved,
+            predecessor=_predecessor(step, saved),
+            measured=_measured(step, saved),
+            corrections=_corrections(saved),
+        )
+    return known
 
 
-def _ledger(saved: HandoffRecord) -> Mapping[str, Any]:
-    return json.loads(saved.ledger_json) if saved.ledger_json else {}
+def _measured(step: Step, saved: HandoffRecord) -> list[str]:
+    if saved.evidence is None:
+        return []
+    return [f"{step.agent_name}: {line}" for line in measured_lines(evidence_from_dict(saved.evidence))]
 
 
-def _corrections(saved: HandoffRecord | None) -> list[str]:
-    """What verification found to be otherwise."""
-    return [] if saved is None else [str(line) for line in _ledger(saved).get("corrections", [])]
+def _corrections(saved: HandoffRecord) -> list[str]:
+    if saved.ledger is None:
+        return []
+    return [str(line) for line in saved.ledger.get("corrections", [])]
 
 
 def _predecessor(step: Step, saved: HandoffRecord) -> Predecessor:
-    record = Handoff.model_validate_json(saved.metadata_json) if saved.metadata_json else None
-    reading = reading_from_json(saved.reading_json)
+    reading = saved.reading or HandoffReading()
     return Predecessor(
-        agent_name=step.agent_name,
-        handoff=record,
+        agent_name=step.name or step.agent_name,
+        handoff=saved.handoff,
         reply=saved.content_md,
         coverage=reading.coverage,
         places=reading.places,
-        false=false_claims(_ledger(saved)),
+        false=false_claims(saved.ledger),
     )

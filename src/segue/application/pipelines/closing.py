@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import structlog
 
 from segue.application.conversations.registry import Conversations
 from segue.application.handoffs.synthetic import SyntheticHandoffs
+from segue.application.pipelines.ending import Ended, end_attempt
 from segue.application.pipelines.run import LeasedRun
 from segue.application.pipelines.transactions import (
-    Ended,
     abort_run,
     close_step,
-    end_attempt,
     fail_attempt,
     lose_attempt,
 )
@@ -70,9 +71,18 @@ class StepCloser:
         run.pipeline = aborted
         log.info("pipeline_aborted", pipeline=pipeline.id, reason=aborted.reason)
 
-    async def lose(self, run: LeasedRun, step_id: int, error: str) -> None:
-        """The session is gone; the next attempt gets to know it. What is left of it is stopped first."""
-        left = await self._stop(run, step_id, error)
+    async def lose(self, run: LeasedRun, step_id: int, error: str, *, is_elsewhere: bool = False) -> None:
+        """The session is gone; the next attempt gets to know it. What is left of it is stopped first.
+
+        One that was on another machine is stopped by the next Segue there.
+        """
+        # Its session may be lost to this process alone, because another one has joined it.
+        await self._store.write(lambda rows: rows.fence(run.lease))
+        if is_elsewhere:
+            nowhere, session = replace(run.pipeline, workspace=None), run.sessions[step_id]
+            left = await self._synthetic.record(nowhere, session, error, self._clock.now())
+        else:
+            left = await self._stop(run, step_id, error)
         now = self._clock.now()
         ended = self._ended(run, step_id, AttemptStatus.LOST, error)
         saved = await self._store.write(lambda rows: lose_attempt(rows, run.lease, ended, left, now))

@@ -23,9 +23,9 @@ from segue.domain.final_state import (
     StepLedger,
     check_results,
     judge_again,
-    read_step_ledger,
     why_stopped,
 )
+from segue.domain.pipeline import Step
 from segue.domain.session import Session, SessionMessage
 from segue.domain.submissions import ToolSubmissions, read_handoff
 
@@ -108,13 +108,19 @@ class FinalStates:
 def _ledgers(run: LeasedRun, work: StepWork, last: ReviewedHandoff) -> list[StepLedger]:
     """What came of the claims of each step."""
     found = [
-        read_step_ledger(step.order_index + 1, step.agent_name, each.content_md, each.ledger_json)
+        _step_ledger(step, each.content_md, each.ledger)
         for step in work.pipeline.steps
         if step.id != work.step.id and (each := run.handoffs.get(step.id)) is not None
     ]
-    number, name = work.step.order_index + 1, work.step.agent_name
-    found.append(read_step_ledger(number, name, last.source, last.ledger_json))
+    found.append(_step_ledger(work.step, last.source, last.ledger_record))
     return [each for each in found if each is not None]
+
+
+def _step_ledger(step: Step, source: str, ledger: Ledger | None) -> StepLedger | None:
+    """None if nothing could be checked."""
+    if ledger is None:
+        return None
+    return StepLedger(step=step.order_index + 1, agent_name=step.agent_name, source=source, ledger=ledger)
 
 
 def _given(

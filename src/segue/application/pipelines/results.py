@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import structlog
 
+from segue.application.pipelines.shared_work import SharedWork
 from segue.application.ports.store import Store
 from segue.application.ports.workspace import MergePreview, Workspaces
 from segue.application.ports.world import Clock
@@ -25,14 +26,17 @@ _LONGEST = 120
 class Results:
     """The use cases of a pipeline's work."""
 
-    def __init__(self, *, store: Store, workspaces: Workspaces, clock: Clock) -> None:
+    def __init__(
+        self, *, store: Store, workspaces: Workspaces, clock: Clock, shared: SharedWork | None = None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._workspaces = workspaces
+        self._shared = shared
 
     async def diff(self, pipeline_id: int, step: int | None = None) -> str:
         """What a pipeline, or one of its steps, has changed, as a patch."""
-        pipeline, workspace = await self._opened(pipeline_id)
+        pipeline, workspace = await self._shown(pipeline_id)
         if step is None:
             first = _first_mark(pipeline) or workspace.base
             return await self._workspaces.diff(workspace, first, _last_commit(pipeline))
@@ -49,11 +53,12 @@ class Results:
         first = _first_mark(pipeline)
         if pipeline.workspace is None or pipeline.workspace.repository is None or first is None:
             return None
-        return await self._workspaces.count_changes(pipeline.workspace, first, _last_commit(pipeline))
+        workspace = await self._here(pipeline, pipeline.workspace)
+        return await self._workspaces.count_changes(workspace, first, _last_commit(pipeline))
 
     async def preview_merge(self, pipeline_id: int) -> MergePreview:
         """What merging a pipeline would bring; nothing is changed."""
-        return await self._workspaces.preview_merge(await self._done(pipeline_id))
+        return await self._workspaces.preview_merge(await self._mergeable(pipeline_id))
 
     async def merge(
         self,
@@ -67,7 +72,7 @@ class Results:
 
         Refused while claims of the run are false at its end or tests are weakened, unless that is allowed.
         """
-        workspace = await self._done(pipeline_id)
+        workspace = await self._mergeable(pipeline_id)
         false = await self._false_findings(pipeline_id)
         if false and not allow_refuted:
             raise _still_false(pipeline_id, false)
@@ -105,6 +110,10 @@ class Results:
             raise IllegalMove(f"pipeline {pipeline_id} is {pipeline.status}; its agents need the worktree")
         if workspace.kind is not WorkspaceKind.WORKTREE:
             raise IllegalMove(f"pipeline {pipeline_id} worked in place: there is nothing to clean up")
+        if self._shared is not None and self._shared.is_elsewhere(pipeline):
+            raise IllegalMove(
+                f"the worktree of pipeline {pipeline_id} is {_where(pipeline)}: clean it up there"
+            )
         await self._workspaces.remove(workspace, force=force)
         now = self._clock.now()
         await self._store.write(
@@ -119,10 +128,18 @@ class Results:
         )
         return workspace
 
-    async def _done(self, pipeline_id: int) -> Workspace:
+    async def worktree(self, pipeline_id: int) -> str | None:
+        """The worktree of a pipeline, if it has one that is on this machine."""
+        pipeline, workspace = await self._opened(pipeline_id)
+        if self._shared is not None and self._shared.is_elsewhere(pipeline):
+            return None  # although all machines may have the same paths
+        return workspace.path if await self._workspaces.is_there(workspace) else None
+
+    async def _mergeable(self, pipeline_id: int) -> Workspace:
+        """The work of a run that is done, in the repository of the user."""
         pipeline, workspace = await self._opened(pipeline_id)
         if pipeline.status is PipelineStatus.DONE:
-            return workspace
+            return await self._here(pipeline, workspace, in_folder=True)
         step = next((step for step in pipeline.steps if step.status is not StepStatus.DONE), None)
         at = "" if step is None else f" at step {step.order_index + 1}"
         if pipeline.status.is_final:
@@ -137,6 +154,34 @@ class Results:
         if pipeline.workspace is None:
             raise IllegalMove(f"pipeline {pipeline_id} has not begun, so it changed nothing")
         return pipeline, pipeline.workspace
+
+    async def _shown(self, pipeline_id: int) -> tuple[Pipeline, Workspace]:
+        pipeline, workspace = await self._opened(pipeline_id)
+        return pipeline, await self._here(pipeline, workspace)
+
+    async def _here(self, pipeline: Pipeline, workspace: Workspace, *, in_folder: bool = False) -> Workspace:
+        """The work of a run as this machine has it, made anew where that is elsewhere."""
+        shared = self._shared
+        if shared is None or not (
+            shared.is_to_be_brought(pipeline) if in_folder else shared.is_elsewhere(pipeline)
+        ):
+            return workspace
+        shown = await shared.show(pipeline, in_folder=in_folder)
+        if shown is not None:
+            return shown
+        if in_folder and pipeline.source is not None:
+            raise CannotMerge(
+                f"cannot merge {pipeline.id}: {pipeline.working_dir} is not its repository here",
+                "merge on the machine where that folder is",
+            )
+        raise RepositoryError(
+            f"pipeline {pipeline.id} was worked on {_where(pipeline)}, and only that machine has its files: "
+            "ask there"
+        )
+
+
+def _where(pipeline: Pipeline) -> str:
+    return f"on another machine, {(pipeline.home or '').partition(':')[0]}"
 
 
 def _still_false(pipeline_id: int, findings: Sequence[Finding]) -> CannotMerge:

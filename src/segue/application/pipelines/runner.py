@@ -9,6 +9,7 @@ import structlog
 
 from segue.application.conversations.registry import Conversations
 from segue.application.file_handles import is_shortage, wait_out
+from segue.application.pipelines.backend_places import BackendPlaces
 from segue.application.pipelines.closing import StepCloser
 from segue.application.pipelines.run import LeasedRun, load_run
 from segue.application.pipelines.step import StepRunner
@@ -31,7 +32,7 @@ _STORAGE_ATTEMPTS = 5
 class PipelineRunner:
     """Brings a leased pipeline to its end, or leaves it to the next lease."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # called in one place, which knows all of it
         self,
         *,
         store: Store,
@@ -39,12 +40,16 @@ class PipelineRunner:
         closer: StepCloser,
         conversations: Conversations,
         clock: Clock,
+        places: BackendPlaces,
+        max_recoveries: int,
     ) -> None:
         self._store = store
         self._steps = steps
         self._closer = closer
         self._conversations = conversations
         self._clock = clock
+        self._places = places
+        self._max_recoveries = max_recoveries
         self._runs: dict[Lease, LeasedRun] = {}
 
     async def advance(self, lease: Lease) -> bool:
@@ -95,8 +100,11 @@ class PipelineRunner:
             await self._closer.abort(run)
         elif (step := run.pipeline.next_step()) is None:
             await self._finish(run)
+        elif run.pipeline.recoveries > self._max_recoveries:
+            await self._closer.fail(run, step.id, _gave_up(self._max_recoveries))
         else:
-            await self._steps.run(run, step.id)
+            async with self._places.of(run.pipeline, step):
+                await self._steps.run(run, step.id)
         return run.pipeline.status is PipelineStatus.RUNNING
 
     async def _stop(self, lease: Lease) -> None:
@@ -120,6 +128,14 @@ class PipelineRunner:
         if step is not None and not run.pipeline.status.is_final:
             reason = f"Segue itself broke ({type(error).__name__}: {error}); the log has the details"
             await self._closer.fail(run, step.id, reason)
+
+
+def _gave_up(times: int) -> str:
+    return (
+        f"it was taken up again {times} times, and each time Segue itself ended before the step did. Its log "
+        "tells why; memory that ran out is a common reason. Then submit the pipeline again, or raise "
+        "SEGUE_MAX_RECOVERIES"
+    )
 
 
 async def _insist(act: Callable[[], Awaitable[None]]) -> None:

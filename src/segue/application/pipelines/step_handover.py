@@ -28,15 +28,16 @@ from segue.application.handoffs.review import HandoffReviewer
 from segue.application.handoffs.step_work import StepWork
 from segue.application.handoffs.synthetic import SyntheticHandoffs
 from segue.application.handoffs.transactions import save_handover
+from segue.application.pipelines.ending import end_attempt
 from segue.application.pipelines.run import LeasedRun
-from segue.application.pipelines.transactions import begin_handover, end_attempt
+from segue.application.pipelines.transactions import begin_handover
 from segue.application.ports.store import Reads, Store
 from segue.application.ports.world import Clock, Documents
 from segue.domain.attempt import Attempt, AttemptStatus
 from segue.domain.briefing.handover_prompt import injection
 from segue.domain.briefing.measured import measured_lines
 from segue.domain.errors import BackendError, RepositoryError, StorageError
-from segue.domain.evidence.record import evidence_as_json
+from segue.domain.evidence.record import evidence_as_dict
 from segue.domain.evidence.sources import Observed
 from segue.domain.handoff import OutputNotation, render_handoff
 from segue.domain.handoff.checking.submitted import add_blockers
@@ -129,9 +130,9 @@ class StepHandover:
         measured = measured_lines(evidence) if evidence else ()
         return LeftBehind(
             text=text,
-            metadata_json=handoff.to_json(),
-            ledger_json=None,
-            evidence_json=evidence_as_json(evidence),
+            handoff=handoff,
+            ledger=None,
+            evidence=evidence_as_dict(evidence) if evidence else None,
             is_synthetic=True,
             injection=injection(text, measured=measured, is_synthetic=True),
         )
@@ -155,7 +156,7 @@ class StepHandover:
             parent_id = work.session.parent_id
             return rows.last_handoff(parent_id) if parent_id is not None else None
 
-        stalled = stalled_by(await self._store.read(before), left.metadata_json, has_changes=changed)
+        stalled = stalled_by(await self._store.read(before), left.handoff, has_changes=changed)
         record = replace(record_of(work.session, left, reason, now), stalled=stalled)
         record = replace(record, file_path=await self._write(work, record))
         ended = end_attempt(work.attempt, work.session, AttemptStatus.HANDED_OVER, now)

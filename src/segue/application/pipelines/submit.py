@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
 
 from segue.application.conversations.registry import Conversations
 from segue.application.pipelines.closing import StepCloser
+from segue.application.pipelines.leases import resume_run
 from segue.application.pipelines.run import load_run
-from segue.application.pipelines.transactions import create_pipeline, request_abort, take_lease
+from segue.application.pipelines.shared_work import SharedWork
+from segue.application.pipelines.transactions import create_pipeline, request_abort
+from segue.application.pipelines.transactions_deciding import restart_run
 from segue.application.pipelines.workers import Workers
 from segue.application.ports.store import Store
 from segue.application.ports.workspace import Workspaces
 from segue.application.ports.world import CatalogSource, Clock
-from segue.domain.catalog import Catalog, PipelineTemplate, TemplateStep
+from segue.domain.catalog import Catalog, Plan
 from segue.domain.errors import (
     AlreadyThere,
     InvalidRequest,
     LeaseLost,
     SegueError,
-    UnknownName,
 )
 from segue.domain.pipeline import Lease, Pipeline, Step
-from segue.domain.workspace import WorkspaceChoice
+from segue.domain.repository_source import Bundle
+from segue.domain.template import PipelineTemplate, TemplateStep
+from segue.domain.workspace import Workspace, WorkspaceChoice
 
 log = structlog.get_logger()
 
+_SUBMISSIONS_AT_ONCE = 4
+"""The others wait in line, so that a burst of them leaves room for reads and for the steps under way."""
 CUSTOM = "custom"
 """The template name of a pipeline whose steps were given with it."""
 
@@ -48,7 +54,7 @@ class PipelineRequest:
     working_dir: str | None = None
     """None for the folder that Segue was started in."""
     step_models: Mapping[str, str] = field(default_factory=dict)
-    """Agent name -> model, for this run alone."""
+    """Index, name or agent of a step -> model, for this run alone."""
     checks: tuple[str, ...] | None = None
     """Commands that are run after each step, for this run alone; none for those of the template."""
     workspace: WorkspaceChoice = WorkspaceChoice.AUTO
@@ -70,6 +76,7 @@ class Pipelines:
         conversations: Conversations,
         closer: StepCloser,
         clock: Clock,
+        shared: SharedWork | None = None,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -79,18 +86,27 @@ class Pipelines:
         self._conversations = conversations
         self._closer = closer
         self._clock = clock
+        self._places = asyncio.Semaphore(_SUBMISSIONS_AT_ONCE)
+        self._shared = shared
 
     async def submit(self, request: PipelineRequest, *, actor: str | None = None) -> Pipeline:
         """Save a run and begin it, or leave it pending while all places are taken.
 
         `actor` is who asks for it, none for the user whose process this is.
         """
+        async with self._places:
+            return await self._submit(request, actor)
+
+    async def _submit(self, request: PipelineRequest, actor: str | None) -> Pipeline:
         new = await asyncio.to_thread(self._check, request)
         place = await self._workspaces.check(new.working_dir, new.branch, new.workspace_choice)
-        worker_id = self._workers.me if self._workers.has_room() else None
+        bundles: Sequence[Bundle] = ()
+        if self._shared is not None:
+            new, bundles = await self._share(new, place, self._shared)
+        worker = self._workers.worker if self._workers.has_room() else None
         try:
             pipeline, lease = await self._store.write(
-                lambda rows: create_pipeline(rows, new, place, worker_id=worker_id, actor=actor)
+                lambda rows: create_pipeline(rows, new, place, worker=worker, bundles=bundles, actor=actor)
             )
         except AlreadyThere as error:
             raise InvalidRequest(
@@ -98,13 +114,26 @@ class Pipelines:
             ) from error
         if lease:
             await self._workers.begin(lease)
+        else:
+            self._workers.look_for_work()
         log.info("pipeline_submitted", pipeline=pipeline.id, template=new.template, status=pipeline.status)
         return pipeline
+
+    async def _share(
+        self, new: Pipeline, place: Workspace, shared: SharedWork
+    ) -> tuple[Pipeline, Sequence[Bundle]]:
+        """A run that any machine may begin; or only this one, if its files are here alone."""
+        known = await shared.describe(place, await asyncio.to_thread(self._catalog.carry, new.working_dir))
+        if known.source is not None:
+            return replace(new, source=known.source), known.bundles
+        return replace(new, home=shared.home if self._workers.is_beating() else None), ()
 
     async def clean_up(self) -> None:
         """Remove what earlier runs of Segue left on this machine, and nobody needs."""
         if self._workers.is_hosting():
             await self._conversations.sweep()
+            if self._shared is not None:
+                await self._shared.remove_strays()
 
     async def settle(self) -> None:
         """Let sessions that are being closed be closed; to be called once nothing is moved on here."""
@@ -118,9 +147,19 @@ class Pipelines:
             folder = pipeline.working_dir
             await asyncio.to_thread(self._catalog.check_copy, folder, folder, None)
         now = self._clock.now()
-        lease = await self._store.write(lambda rows: take_lease(rows, pipeline_id, self._workers.me, now))
+        lease = await self._store.write(lambda rows: resume_run(rows, pipeline_id, self._workers.worker, now))
         await self._workers.begin(lease)
         return pipeline
+
+    async def restart(self, pipeline_id: int, note: str = "", *, actor: str | None = None) -> Pipeline:
+        """Begin again at the first step that is not done; `IllegalMove` unless it failed or was aborted."""
+        await self._workers.reap()
+        now = self._clock.now()
+        restarted = await self._store.write(
+            lambda rows: restart_run(rows, pipeline_id, note, now, actor=actor)
+        )
+        self._workers.look_for_work()
+        return restarted
 
     async def abort(
         self, pipeline_id: int, reason: str = "aborted by the user", *, actor: str | None = None
@@ -156,15 +195,7 @@ class Pipelines:
         name, template = _template(request, catalog)
         if request.checks is not None:
             template = template.with_checks(_checked(request.checks))
-        if unknown := set(request.step_models) - {step.agent for step in template.steps}:
-            raise UnknownName(
-                "agent", min(unknown), {step.agent for step in template.steps}, where="this pipeline"
-            )
-        steps = tuple(
-            step.model_copy(update={"model": request.step_models.get(step.agent, step.model)})
-            for step in template.steps
-        )
-        plan = catalog.plan(template.model_copy(update={"steps": steps}))
+        plan = catalog.plan(template.with_models(request.step_models))
         now = self._clock.now()
         return Pipeline(
             title=request.title.strip() or _title_of(request.prompt),
@@ -177,17 +208,24 @@ class Pipelines:
             workspace_choice=request.workspace,
             created_at=now,
             updated_at=now,
-            steps=tuple(
-                Step(
-                    agent_name=step.agent,
-                    order_index=index,
-                    description=step.description,
-                    model=step.model or plan.agents[step.agent].model,
-                    timeout=step.timeout or plan.agents[step.agent].timeout,
-                )
-                for index, step in enumerate(plan.template.steps)
-            ),
+            steps=_steps_of(plan),
         )
+
+
+def _steps_of(plan: Plan) -> tuple[Step, ...]:
+    names = plan.template.step_names
+    return tuple(
+        Step(
+            agent_name=step.agent or f"__{step.type}__",
+            order_index=index,
+            name=names[index],
+            kind=step.type,
+            description=step.description,
+            model=step.model or (plan.agents[step.agent].model if step.agent else None),
+            timeout=step.timeout or (plan.agents[step.agent].timeout if step.agent else None),
+        )
+        for index, step in enumerate(plan.template.steps)
+    )
 
 
 def _folder_of(name: str) -> Path:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from segue.application.handoffs.transactions import save_handoff
+from segue.application.pipelines.ending import Ended
+from segue.application.pipelines.leases import join_workers
 from segue.application.ports.store import Reads, Rows
+from segue.domain.approvals import Approval, ApprovalStatus
 from segue.domain.attempt import Attempt, AttemptStatus
 from segue.domain.audit import AuditKind
 from segue.domain.errors import AgentFailed, IllegalMove, InvalidRequest
 from segue.domain.handoff_record import HandoffRecord
 from segue.domain.pipeline import Lease, Pipeline, StepStatus
+from segue.domain.repository_source import Bundle
 from segue.domain.session import (
     MOST_HANDOFFS_WITHOUT_PROGRESS,
     HandoffReason,
@@ -30,7 +34,13 @@ from segue.domain.workspace import Workspace, WorkspaceChoice, WorkspaceKind
 
 
 def create_pipeline(
-    rows: Rows, new: Pipeline, place: Workspace, *, worker_id: str | None, actor: str | None = None
+    rows: Rows,
+    new: Pipeline,
+    place: Workspace,
+    *,
+    worker: Worker | None,
+    bundles: Sequence[Bundle] = (),
+    actor: str | None = None,
 ) -> tuple[Pipeline, Lease | None]:
     """A run with its steps; with a worker, leased to it at once. The same key again gives the first one."""
     key = new.idempotency_key
@@ -40,6 +50,7 @@ def create_pipeline(
         _refuse_two_in_place(rows, new.working_dir, place)
     saved = rows.insert(new)
     rows.insert_all([replace(step, pipeline_id=saved.id) for step in new.steps])
+    rows.insert_all(bundles)
     rows.audit(
         AuditKind.PIPELINE_CREATED,
         new.created_at,
@@ -49,36 +60,11 @@ def create_pipeline(
         template=new.template,
     )
     lease = None
-    if worker_id is not None:
-        lease = rows.claim(saved.id, worker_id)
+    if worker is not None:
+        join_workers(rows, worker)
+        lease = rows.claim(saved.id, worker.id)
         rows.audit(AuditKind.PIPELINE_STARTED, new.created_at, pipeline_id=saved.id)
     return rows.pipeline(saved.id), lease
-
-
-def take_lease(rows: Rows, pipeline_id: int, worker_id: str, at: datetime) -> Lease:
-    """Continue a run that was interrupted, and that nobody runs."""
-    pipeline = rows.get(Pipeline, pipeline_id, lock=True)
-    if pipeline.status.is_final:
-        raise IllegalMove(f"pipeline {pipeline_id} is {pipeline.status}; there is nothing to continue")
-    if pipeline.worker_id is not None:
-        raise IllegalMove(f"pipeline {pipeline_id} is being run by another Segue; watch it instead")
-    rows.audit(AuditKind.PIPELINE_RESUMED, at, who=None, pipeline_id=pipeline_id)
-    return rows.claim(pipeline_id, worker_id)
-
-
-def take_next_lease(rows: Rows, worker_id: str, at: datetime) -> Lease | None:
-    """Take the oldest unfinished run that nobody owns."""
-    lease = rows.claim_next(worker_id)
-    if lease is not None:
-        kind = AuditKind.PIPELINE_STARTED if lease.number == 1 else AuditKind.PIPELINE_RESUMED
-        rows.audit(kind, at, pipeline_id=lease.pipeline_id)
-    return lease
-
-
-def take_again(rows: Rows, lease: Lease, worker_id: str) -> Lease:
-    """The next lease of a run that is ours."""
-    rows.fence(lease)
-    return rows.claim(lease.pipeline_id, worker_id)
 
 
 def request_abort(
@@ -101,20 +87,42 @@ def request_abort(
 
 
 def open_workspace(
-    rows: Rows, lease: Lease, pipeline: Pipeline, workspace: Workspace, at: datetime
+    rows: Rows,
+    lease: Lease,
+    pipeline: Pipeline,
+    opened: Pipeline,
+    bundles: Sequence[Bundle] = (),
+    *,
+    left: HandoffRecord | None = None,
 ) -> Pipeline:
-    """Where the agents of a run work."""
+    """Where the agents of a run work from now on; `left` is what the next session is told."""
+    workspace = opened.workspace
+    assert workspace is not None
+    at_home: dict[str, Any] = {} if opened.home is None else {"home": opened.home}
     rows.fence(lease)
     rows.audit(
         AuditKind.WORKSPACE_OPENED,
-        at,
+        opened.updated_at,
         pipeline_id=pipeline.id,
         workspace=workspace.kind,
         path=workspace.path,
         branch=workspace.branch,
         notes=list(workspace.notes),
+        **at_home,
     )
-    return rows.save_run(pipeline, replace(pipeline, workspace=workspace, updated_at=at))
+    if left is not None:
+        save_handoff(rows, left, {"pipeline_id": pipeline.id, "step_id": left.step_id})
+    rows.insert_all(bundles)
+    return rows.save_run(pipeline, opened)
+
+
+def share_run(
+    rows: Rows, lease: Lease, pipeline: Pipeline, told: Pipeline, bundles: Sequence[Bundle]
+) -> Pipeline:
+    """How other machines can continue a run, or why they cannot."""
+    rows.fence(lease)
+    rows.insert_all(bundles)
+    return rows.save_run(pipeline, told)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,30 +201,8 @@ def ask_for_repair(
     return rows.insert(asked)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """An attempt with its session, as they were and as they are now."""
-
-    attempt: tuple[Attempt, Attempt]
-    session: tuple[Session, Session]
-
-    @property
-    def step_id(self) -> int:
-        """The step that it was an attempt at."""
-        return self.attempt[1].step_id
-
-
-def end_attempt(
-    attempt: Attempt, session: Session, status: AttemptStatus, at: datetime, *, error: str | None = None
-) -> Ended:
-    """An attempt that is over, and its session with it."""
-    return Ended(
-        attempt=(attempt, attempt.moved(status, error=error, finished_at=at)),
-        session=(session, session.ended(at)),
-    )
-
-
-def _save_ended(rows: Rows, ended: Ended, at: datetime) -> None:
+def save_ended(rows: Rows, ended: Ended, at: datetime) -> None:
+    """The end of an attempt and of its session; nobody waits for an answer there any more."""
     rows.save(*ended.attempt)
     rows.save(*ended.session)
     rows.void_approvals(ended.session[1].id, at)
@@ -233,41 +219,10 @@ def _audit_end(rows: Rows, kind: AuditKind, lease: Lease, ended: Ended, at: date
     rows.audit(kind, at, **where, number=end.number, reason=end.error)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Accepted:
-    """A step that is done."""
-
-    pipeline: tuple[Pipeline, Pipeline]
-    ended: Ended
-    record: HandoffRecord
-    facts: Mapping[str, Any]
-    """What the audit trail says of its handoff."""
-    verdicts: Mapping[str, Any] | None
-    """How many claims have which verdict; none if nothing could be checked."""
-
-
-def accept_step(rows: Rows, lease: Lease, done: Accepted, at: datetime) -> HandoffRecord:
-    """The handoff, the end of the step and of its session; after the last one, of the run."""
-    rows.fence(lease)
-    pipeline = done.pipeline[1]
-    where: dict[str, Any] = {"pipeline_id": pipeline.id, "step_id": done.ended.step_id}
-    saved = save_handoff(rows, done.record, where, **done.facts)
-    rows.save_run(*done.pipeline)
-    _save_ended(rows, done.ended, at)
-    if done.record.metadata_json is None:
-        rows.audit(AuditKind.HANDOFF_EXTRACTION_FAILED, at, **where)
-    if done.verdicts is not None:
-        rows.audit(AuditKind.CLAIMS_VERIFIED, at, **where, **done.verdicts)
-    rows.audit(AuditKind.STEP_DONE, at, **where)
-    if pipeline.status.is_final:
-        rows.audit(AuditKind.PIPELINE_DONE, at, pipeline_id=pipeline.id)
-    return saved
-
-
 def fail_attempt(rows: Rows, lease: Lease, ended: Ended, at: datetime) -> None:
     """From here on, a crash never runs this attempt again."""
     rows.fence(lease)
-    _save_ended(rows, ended, at)
+    save_ended(rows, ended, at)
     _audit_end(rows, AuditKind.ATTEMPT_FAILED, lease, ended, at)
 
 
@@ -290,7 +245,7 @@ def lose_attempt(
     """The session is gone; the next attempt gets to know what it left."""
     rows.fence(lease)
     saved = keep_synthetic(rows, lease.pipeline_id, left)
-    _save_ended(rows, ended, at)
+    save_ended(rows, ended, at)
     _audit_end(rows, AuditKind.ATTEMPT_LOST, lease, ended, at)
     return saved
 
@@ -310,7 +265,9 @@ def abort_run(
         keep_synthetic(rows, aborted.id, handoff)
     rows.save_run(pipeline, aborted)
     for each in ended:
-        _save_ended(rows, each, at)
+        save_ended(rows, each, at)
+    for asked in rows.find(Approval, pipeline_id=aborted.id, status=ApprovalStatus.PENDING):
+        rows.save(asked, asked.void(at))  # what no session has asked is still there
     for step in pipeline.steps:
         if step.status is StepStatus.RUNNING:
             rows.audit(
@@ -332,30 +289,6 @@ def keep_synthetic(rows: Rows, pipeline_id: int, left: HandoffRecord | None) -> 
         return None
     where = {"pipeline_id": pipeline_id, "step_id": left.step_id}
     return save_handoff(rows, left, where, is_synthetic=True)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Beat:
-    """What a worker learns when it says that it lives."""
-
-    orders: Mapping[Lease, str | None] = field(default_factory=dict)
-    owned: Collection[Lease] = ()
-
-
-def beat(rows: Rows, worker: Worker, running: Collection[Lease], at: datetime) -> Beat:
-    """Say that a worker lives; one that was removed meanwhile takes back what nobody has taken."""
-    if not rows.beat(worker.id, at):
-        rows.insert(replace(worker, heartbeat_at=at))
-        rows.adopt(running, worker.id)
-    return Beat(orders=rows.orders(running), owned=rows.owned(worker.id))
-
-
-def remove_workers(rows: Rows, gone: Collection[Worker]) -> Collection[Worker]:
-    """Remove those that have not said since that they live; their pipelines are free then."""
-    silent = [worker for worker in gone if rows.first(Worker, id=worker.id) == worker]
-    for worker in silent:
-        rows.delete(worker)
-    return silent
 
 
 def _refuse_a_loop(rows: Reads, attempt: Attempt, max_handoffs: int) -> None:

@@ -23,6 +23,9 @@ class Capabilities:
 
     resume: bool = False
     """A session can be joined again after Segue was killed, while its agent works."""
+    once: bool = False
+    """A message id is taken once, whichever process with this data folder sends it. Else a session belongs to
+    the process that opened it, and a step that another one takes over gets a new session."""
     conversation: bool = False
     """A second message continues from the first: the session remembers."""
     events: bool = False

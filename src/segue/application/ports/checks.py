@@ -50,6 +50,10 @@ class TestStates:
 class TestTrees(Protocol):
     """Gives the states of a repository as folders, which are gone afterwards."""
 
+    def forget_bytecode(self, folder: Path) -> bool:
+        """Remove what Python compiled, but nothing that git tracks; true if some may be left."""
+        ...
+
     def look(self, folder: Path, base: str) -> TestStates:
         """The states: a mark, and the files as they are now."""
         ...
@@ -70,17 +74,18 @@ class TestTrees(Protocol):
 class RunReported(Protocol):
     """Runs a check so that its tests are reported."""
 
-    def __call__(
+    def __call__(  # noqa: PLR0913 - each is a limit or a part of the environment
         self,
         command: str,
         folder: Path,
         top: Path,
         *,
         seconds: float,
+        has_bytecode: bool,
         first_on_path: Collection[Path] = (),
         given_up: threading.Event | None = None,
     ) -> ReportedRun:
-        """Run a command in a folder of a tree."""
+        """Run a command in a folder of a tree, which may have bytecode that counts for nothing."""
         ...
 
 

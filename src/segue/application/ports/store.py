@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from segue.application.ports.views import Views
+from segue.domain.approvals import Approval
 from segue.domain.attempt import Attempt
 from segue.domain.audit import SEGUE, AuditKind
 from segue.domain.handoff_record import HandoffRecord
-from segue.domain.pipeline import Lease, Pipeline
+from segue.domain.pipeline import Lease, Offer, Pipeline
 from segue.domain.session import MessageStatus
 from segue.domain.tokens import LinkCode
+from segue.domain.workers import Worker
 from segue.domain.workspace import WorkspaceChoice
 
 T = TypeVar("T")
@@ -58,6 +60,10 @@ class Reads(Protocol):
         """How many sessions of a step handed over to the next one."""
         ...
 
+    def begun_from(self, repository: str) -> Sequence[str]:
+        """The commits of a repository for which there are bundles that runs begin from, newest first."""
+        ...
+
     def running_in_place(self, working_dir: str, *, counting: Collection[WorkspaceChoice]) -> int | None:
         """The unfinished pipeline, if any, whose agents work in this very folder, around or below it.
 
@@ -69,12 +75,24 @@ class Reads(Protocol):
         """For leases that must stop: the abort reason, or none if the lease was lost."""
         ...
 
-    def has_unowned(self) -> bool:
-        """True if there is an unfinished pipeline that nobody owns."""
+    def now(self) -> datetime:
+        """The database's clock, by which heartbeats are written and read."""
+        ...
+
+    def offers(self, *, limit: int, home: str | None = None) -> Sequence[Offer]:
+        """Unfinished pipelines that nobody owns and that a worker at `home` may run now, oldest first."""
+        ...
+
+    def count_owned(self) -> int:
+        """How many pipelines are run by a worker."""
         ...
 
     def owned(self, worker_id: str) -> Collection[Lease]:
         """The leases that the records say this worker has."""
+        ...
+
+    def due_approvals(self, now: datetime) -> Sequence[Approval]:
+        """Questions to people of which it is time to remind, or that nobody decided in time."""
         ...
 
     def open_sessions(self, references: Collection[str]) -> Collection[str]:
@@ -102,6 +120,10 @@ class Rows(Reads, Protocol):
         ...
 
     def delete(self, value: object) -> None: ...
+    def drop_activity(self, pipeline_id: int) -> int:
+        """Delete what the agents of a pipeline said and did; gives how many records that were."""
+        ...
+
     def audit(
         self,
         kind: AuditKind,
@@ -123,16 +145,28 @@ class Rows(Reads, Protocol):
         """Take this pipeline, whoever had it before; with no worker, only to end it."""
         ...
 
-    def claim_next(self, worker_id: str) -> Lease | None:
-        """Take the oldest unfinished pipeline that nobody owns."""
+    def accept(self, offer: Offer, worker_id: str) -> Lease | None:
+        """Take what is offered; none if it is not free any more."""
         ...
 
     def adopt(self, leases: Collection[Lease], worker_id: str) -> None:
         """Take back leases that were freed by mistake and that nobody has taken since."""
         ...
 
-    def beat(self, worker_id: str, at: datetime) -> bool:
+    def beat(self, worker_id: str) -> bool:
         """Say that this worker lives; false if it was removed meanwhile."""
+        ...
+
+    def prefer_home(self, worker: Worker, until: datetime) -> None:
+        """Let what this worker owns be taken up, until then, by workers with its data folder alone."""
+        ...
+
+    def is_joined(self, worker_id: str) -> bool:
+        """True if this worker is there; then it is until the transaction ends."""
+        ...
+
+    def remove_silent(self, worker: Worker) -> bool:
+        """Remove a worker, which frees its pipelines; false if it has said since that it lives."""
         ...
 
     def void_approvals(self, session_id: int, at: datetime) -> None:

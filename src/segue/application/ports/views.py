@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from segue.application.views import (
     AuditFilter,
     AuditPage,
+    InboxEntry,
     Lineage,
     PipelineDetail,
     PipelineFilter,
@@ -25,6 +28,19 @@ from segue.domain.tokens import Token
 from segue.domain.workers import Worker
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOfPipeline:
+    """What the records know of what a pipeline left."""
+
+    id: int
+    title: str
+    activity: int
+    """How many records of what its agents said and did."""
+    has_workspace: bool
+    documents: tuple[str, ...]
+    """Where the documents of its handovers were written, on whatever machine."""
 
 
 class SessionReads(Protocol):
@@ -103,6 +119,14 @@ class Views(SessionReads, TokenReads, AuditReads, Protocol):
 
     async def approvals(self, *, pipeline_id: int | None = None, everything: bool = False) -> list[Approval]:
         """Pending questions, oldest first; with `everything`, those that are settled too."""
+        ...
+
+    async def left_of_pipelines(self, ended_before: datetime) -> list[LeftOfPipeline]:
+        """What is left of pipelines that ended before a moment, oldest first."""
+        ...
+
+    async def inbox(self) -> list[InboxEntry]:
+        """What waits for a person, and where; the oldest first."""
         ...
 
     async def workers(self) -> list[Worker]:

@@ -31,6 +31,8 @@ class StepCommit:
     pipeline_id: int
     step: int
     """Its number, 1 for the first."""
+    round: int = 1
+    """Counts how often it was begun anew."""
     agent_name: str
     title: str
     handoff_hash: str
@@ -91,6 +93,10 @@ class Workspaces(Protocol):
 
     async def merge(self, workspace: Workspace) -> str:
         """Merge the branch into what the user has checked out; gives the new commit."""
+        ...
+
+    async def is_there(self, workspace: Workspace) -> bool:
+        """True if it is a worktree that is on this machine."""
         ...
 
     async def remove(self, workspace: Workspace, *, force: bool = False) -> None:

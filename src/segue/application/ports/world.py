@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from segue.domain.catalog import AgentProfile, Catalog
 from segue.domain.handoff.document import Document
+from segue.domain.trust import CarriedProject
 from segue.domain.workers import Worker
 
 
@@ -25,6 +26,12 @@ class CatalogSource(Protocol):
 
     def load(self, working_dir: str | None = None) -> Catalog:
         """The present catalog for a project folder; the last good one if a file is broken now."""
+
+    def carry(self, working_dir: str) -> CarriedProject | None:
+        """What the user trusts of the project around a folder; none if it configures nothing."""
+
+    def check_carried(self, project: CarriedProject, working_dir: str, copy: str, branch: str | None) -> None:
+        """`NotTrusted` unless the scripts of a project that was trusted elsewhere are like that in a copy."""
 
     def check_copy(self, working_dir: str, copy: str, branch: str | None) -> None:
         """`NotTrusted` unless the project is trusted, and its scripts as they are in a copy of the folder."""
@@ -47,7 +54,7 @@ class Processes(Protocol):
         ...
 
     def is_gone(self, worker: Worker, now: datetime) -> bool:
-        """True if that worker will never move again."""
+        """True if that worker is dead, or was silent for too long; `now` is the clock of its heartbeat."""
         ...
 
 
@@ -63,6 +70,12 @@ class EventFeed(Protocol[Followed_co]):
         """All after an id, without a gap; from now on if none is given."""
         ...
 
+    def subscribe_pages(
+        self, *, after: int | None = None, pipeline_id: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Sequence[Followed_co]]]:
+        """The same, page by page; no page is empty."""
+        ...
+
 
 class Documents(Protocol):
     """The files of handoffs: each is there whole, or not at all."""
@@ -73,6 +86,10 @@ class Documents(Protocol):
 
     async def remove(self, path: str) -> None:
         """Take it back; safe to repeat."""
+        ...
+
+    async def is_there(self, path: str) -> bool:
+        """True if it is on this machine."""
         ...
 
 

@@ -143,7 +143,7 @@ class SessionHandover:
             return rows.last_handoff(session.parent_id) if session.parent_id is not None else None
 
         found = await self._store.read(before)
-        return stalled_by(found, left.metadata_json, has_changes=made.has_changes)
+        return stalled_by(found, left.handoff, has_changes=made.has_changes)
 
     async def _hand_in(
         self,

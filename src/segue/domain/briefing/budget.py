@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from segue.domain.briefing.model import LeftOut
@@ -48,9 +49,9 @@ class Group:
     """The agent's own heading, which is left out with the first piece."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PartOfBriefing:
-    """Groups that belong together, from one agent or from none."""
+    """Groups that belong together, from one agent or from none. It remembers its text when nothing is cut."""
 
     groups: tuple[Group, ...]
     """In the order written."""
@@ -58,8 +59,19 @@ class PartOfBriefing:
     """Always written, if the part is."""
     agent_name: str = ""
     """Whose it is."""
-    age: int = 0
-    """How many handoffs are newer; of two pieces of one rank, the newer one stays longer."""
+
+    @cached_property
+    def whole_text(self) -> str:
+        """Its text with all that is shown if there is room."""
+        return self._alone().write_part(0)
+
+    @cached_property
+    def never_shown(self) -> tuple[tuple[str, LeftOut], ...]:
+        """What is left out even if there is room, with its label."""
+        return tuple(self._alone().left_out())
+
+    def _alone(self) -> Selection:
+        return Selection([self], {key for key, piece in all_keys([self]) if piece.rank != NEVER_SHOWN})
 
 
 Key = tuple[int, int, int]
@@ -72,12 +84,14 @@ class Selection:
 
     parts: Sequence[PartOfBriefing]
     """All that could be said."""
-    kept: set[Key] = field(default_factory=set)
-    """The places of the pieces that are said."""
+    kept: set[Key] | None = None
+    """The places of the pieces that are said; none for all that are shown if there is room."""
 
     def write_part(self, at: int) -> str:
         """A part with the pieces that stay."""
         part = self.parts[at]
+        if self.kept is None:
+            return part.whole_text
         blocks = [part.opening, *(self._write_group(at, g, group) for g, group in enumerate(part.groups))]
         return "\n\n".join(block for block in blocks if block)
 
@@ -86,7 +100,7 @@ class Selection:
         lead_in = ""
         for _, item in groupby(enumerate(group.pieces), key=_ItemNumbers()):
             pieces = list(item)
-            kept = [piece for p, piece in pieces if (at, g, p) in self.kept]
+            kept = [piece for p, piece in pieces if self._keeps((at, g, p))]
             if not kept:
                 continue
             # What introduces a list may be an item itself.
@@ -99,13 +113,19 @@ class Selection:
     def left_out(self) -> Iterator[tuple[str, LeftOut]]:
         """What does not stay, with its label, in the order of the records."""
         for at, part in enumerate(self.parts):
+            if self.kept is None:
+                yield from part.never_shown
+                continue
             for g, group in enumerate(part.groups):
-                gone = [piece for p, piece in enumerate(group.pieces) if (at, g, p) not in self.kept]
+                gone = [piece for p, piece in enumerate(group.pieces) if not self._keeps((at, g, p))]
                 for name, pieces in groupby(gone, key=lambda piece: piece.field):
                     text = _as_left_out(list(pieces))
                     if group.title and gone[0] is group.pieces[0]:
                         text = f"{group.title}: {text}"
                     yield group.label, LeftOut(agent_name=part.agent_name, field=name, text=text)
+
+    def _keeps(self, key: Key) -> bool:
+        return self.kept is not None and key in self.kept
 
     def line_about_left_out(self, *, tools: bool = False) -> str:
         """One line that says how much of what is missing, and how to get it."""
@@ -167,55 +187,65 @@ def fit(
     budget: int | None,
     count_tokens: Callable[[str], int],
     write: Callable[[Selection], str],
+    *,
+    handoffs: int,
 ) -> FittedText:
     """The pieces that stay within `budget` tokens of the text that `write` makes, with that text.
 
-    Half of the room belongs to the newest handoff. What is left is given out by rank, the newer before the
-    older, and every list from its beginning: the length of a piece plays no part.
+    The first parts are of so many handoffs, the oldest first. Half of the room belongs to the newest handoff.
+    What is left is given out by rank, the newer before the older, and every list from its beginning: the
+    length of a piece plays no part.
     """
 
     def written(selection: Selection) -> FittedText:
         text = write(selection)
         return FittedText(selection=selection, text=text, tokens=count_tokens(text))
 
-    showable = {key for key, piece in all_keys(parts) if piece.rank != NEVER_SHOWN}
-    everything = written(Selection(parts, showable))
+    everything = written(Selection(parts))
     if budget is None or everything.tokens <= budget:
         return everything
-    selection = Selection(parts, {key for key, piece in all_keys(parts) if piece.rank == NEVER_CUT})
-    newest = {at for at, part in enumerate(parts) if part.age == 0 and part.agent_name}
+    kept = {key for key, piece in all_keys(parts) if piece.rank == NEVER_CUT}
+    selection = Selection(parts, kept)
     room = budget - count_tokens(write(selection))
-    added = _add_by_rank(selection, room // 2, count_tokens, newest)
+    added = _add_by_rank(parts, kept, room // 2, count_tokens, handoffs, only_newest=True)
     # Counts of pieces do not add up exactly to the count of the text: what room is left is tried again.
     for _ in range(_PASSES):
         room = budget - count_tokens(write(selection))
-        more = _add_by_rank(selection, room, count_tokens, range(len(parts)))
+        more = _add_by_rank(parts, kept, room, count_tokens, handoffs)
         added += more
         if not more:
             break
     fitted = written(selection)
     while added and fitted.tokens > budget:
         few = max(1, len(added) // 50)
-        selection.kept.difference_update(added[-few:])
+        kept.difference_update(added[-few:])
         del added[-few:]
         fitted = written(selection)
     return fitted
 
 
-def _add_by_rank(
-    selection: Selection, room: int, count_tokens: Callable[[str], int], among: Sequence[int] | set[int]
+def _add_by_rank(  # called in two places, in one function
+    parts: Sequence[PartOfBriefing],
+    kept: set[Key],
+    room: int,
+    count_tokens: Callable[[str], int],
+    handoffs: int,
+    *,
+    only_newest: bool = False,
 ) -> list[Key]:
-    parts, kept = selection.parts, selection.kept
+    newest = handoffs - 1
 
     def urgency(each: tuple[Key, BriefingPiece]) -> tuple[int, int, Key]:
         key, piece = each
-        return piece.rank, parts[key[0]].age, key
+        return piece.rank, max(0, newest - key[0]), key  # of two pieces of one rank, the newer one stays
 
     waiting = sorted(
         (
             (key, piece)
             for key, piece in all_keys(parts)
-            if key[0] in among and piece.rank not in (NEVER_CUT, NEVER_SHOWN) and key not in kept
+            if (key[0] == newest or not only_newest)
+            and piece.rank not in (NEVER_CUT, NEVER_SHOWN)
+            and key not in kept
         ),
         key=urgency,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import lru_cache
 
 from segue.domain.briefing.budget import NEVER_CUT, BriefingPiece, Group, PartOfBriefing, Selection, fit
 from segue.domain.briefing.fencing import clean, fenced, neutralise
 from segue.domain.briefing.instructions import AskedNotation, how_to_hand_off
 from segue.domain.briefing.model import Briefing, KnownFact, Predecessor
-from segue.domain.briefing.predecessor import part_of
+from segue.domain.briefing.predecessor import OlderParts, parts_of
 from segue.domain.handoff.custom_notation import CustomNotation
 from segue.domain.handoff.writing.rendering import OutputNotation
 from segue.domain.handoff.writing.text import indent_after_first
@@ -45,16 +45,16 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
     human_decisions: Sequence[str] = (),
     notation: AskedNotation | str = OutputNotation.FOUR_SECTIONS,
     tools: bool = False,
+    older: OlderParts | None = None,
 ) -> Briefing:
     """The briefing of a step: task, job, what came before, what was measured, corrections, facts, decisions.
 
     Within `budget` tokens if it can be; task, constraints, high gotchas, blockers and corrections stay, and
     `over_budget` says by how many tokens these alone are too long.
     With `tools`, the agent has Segue's own tools: to hand off, and to ask for what was left out.
+    With `older`, what earlier briefings of the run said of the same predecessors is not made again.
     """
-    said: set[Any] = set()
-    newest = len(predecessors) - 1
-    reported = [part_of(each, newest - at, said) for at, each in enumerate(predecessors)]
+    reported = parts_of(predecessors, older if older is not None else OlderParts())
     checked = [_checked(measured, "measured"), _checked(corrections, "corrections")]
     parts = [*reported, *checked, _facts(facts), _human_decisions(human_decisions)]
     opening = f"# Task\n\n{prompt.strip()}\n\n" + f"## Your job: {agent_name}\n\n{job.strip()}".strip()
@@ -76,7 +76,7 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
         ]
         return "\n\n".join(block for block in blocks if block) + "\n"
 
-    fitted = fit(parts, budget, count_tokens, write)
+    fitted = fit(parts, budget, count_tokens, write, handoffs=len(reported))
     return Briefing(
         text=fitted.text,
         left_out=tuple(left for _, left in fitted.selection.left_out()),
@@ -88,10 +88,15 @@ def brief(  # noqa: PLR0913 (the arguments are the parts of a briefing, each nam
 def _checked(lines: Sequence[str], name: str) -> PartOfBriefing:
     """Written by Segue, but with names from agents in it: without powers, and for the inside of a fence."""
     pieces = tuple(
-        BriefingPiece(text=_bullet(neutralise(each)), rank=NEVER_CUT, field=f"{name}[{at}]")
+        BriefingPiece(text=_checked_line(each), rank=NEVER_CUT, field=f"{name}[{at}]")
         for at, each in enumerate(lines)
     )
     return PartOfBriefing(groups=(Group(opening="", pieces=pieces, label=name),))
+
+
+@lru_cache(maxsize=1024)  # most of them were in the briefing before
+def _checked_line(line: str) -> str:
+    return _bullet(neutralise(line))
 
 
 def _facts(facts: Sequence[KnownFact]) -> PartOfBriefing:

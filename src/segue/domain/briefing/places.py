@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from segue.domain.briefing.model import ItemPlace
+from segue.domain.handoff.extract.heading_words import words_of
 from segue.domain.handoff.extract.result import SourcePlace
 from segue.domain.handoff.extract.topics import Topic
-from segue.domain.handoff.extract.vocabulary import read_heading, words_of
+from segue.domain.handoff.extract.vocabulary import read_heading
 from segue.domain.text.span import Span
 from segue.domain.text.words import word_set
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -38,16 +38,42 @@ T = TypeVar("T")
 Rank = int | Callable[[Any], int]
 
 
-def part_of(predecessor: Predecessor, age: int, said: set[Any]) -> PartOfBriefing:
-    """The part about one predecessor; `said` holds what earlier parts say already and is added to.
+@dataclass(slots=True)
+class OlderParts:
+    """The parts about all predecessors but the newest. They stay the same from briefing to briefing."""
 
-    `age` is the number of predecessors after this one.
-    """
+    predecessors: list[Predecessor] = field(default_factory=list)
+    parts: list[PartOfBriefing] = field(default_factory=list)
+    said: set[Any] = field(default_factory=set)
+    """What the parts say of that which is said once."""
+
+    def grow(self, predecessors: Sequence[Predecessor]) -> None:
+        """Add parts for those that are new; begin anew if others are no longer what they were."""
+        known = len(self.parts)
+        if any(old is not new for old, new in zip(self.predecessors, predecessors, strict=False)):
+            known = 0
+        if known > len(predecessors) or not known:
+            self.predecessors, self.parts, self.said, known = [], [], set(), 0
+        for each in predecessors[known:]:
+            self.predecessors.append(each)
+            self.parts.append(part_of(each, self.said, is_newest=False))
+
+
+def parts_of(predecessors: Sequence[Predecessor], older: OlderParts) -> list[PartOfBriefing]:
+    """The parts about all predecessors, the oldest first; `older` remembers those it made before."""
+    if not predecessors:
+        return []
+    older.grow(predecessors[:-1])
+    return [*older.parts, part_of(predecessors[-1], set(older.said), is_newest=True)]
+
+
+def part_of(predecessor: Predecessor, said: set[Any], *, is_newest: bool) -> PartOfBriefing:
+    """The part about one predecessor; `said` holds what earlier parts say already and is added to."""
     name = neutralise_line(predecessor.agent_name)
     handoff = predecessor.handoff
     if handoff is None or handoff.is_empty():
         opening = f"## Reply of previous step ({name}), which held no structured handoff"
-        groups = _reply("", predecessor, age)
+        groups = _reply("", predecessor, is_newest=is_newest)
     else:
         opening = f"## Handoff from previous step ({name})"
         # A record of little of its reply is given together with the reply.
@@ -61,15 +87,15 @@ def part_of(predecessor: Predecessor, age: int, said: set[Any]) -> PartOfBriefin
         )
         groups = (*record.header(said), *record.tables(said), *record.rest())
         if with_reply:
-            groups += _reply("### Its whole reply\n\n", predecessor, age)
+            groups += _reply("### Its whole reply\n\n", predecessor, is_newest=is_newest)
         else:
             groups += tuple(record.other_sections())
-    return PartOfBriefing(opening=opening, groups=groups, agent_name=predecessor.agent_name, age=age)
+    return PartOfBriefing(opening=opening, groups=groups, agent_name=predecessor.agent_name)
 
 
-def _reply(opening: str, predecessor: Predecessor, age: int) -> tuple[Group, ...]:
+def _reply(opening: str, predecessor: Predecessor, *, is_newest: bool) -> tuple[Group, ...]:
     text = mark_text(_bounded(predecessor.reply), predecessor.false)
-    rank = _OLD_REPLY_RANK if age else _REPLY_RANK
+    rank = _REPLY_RANK if is_newest else _OLD_REPLY_RANK
     return _text_group(opening, "reply", text, rank, label="rest of the reply")
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segue.domain.asking import Missing
+from segue.domain.briefing.fencing import clean
 from segue.domain.briefing.instructions import AskedNotation, how_to_hand_off
+from segue.domain.evidence.model import CommandRun
 from segue.domain.handoff.checking.lint import Problem
 from segue.domain.handoff.checking.rules import Severity
 from segue.domain.handoff.migration import structuring_prompt
@@ -17,6 +19,13 @@ _REFUTED = (
     "Each of these was checked against the files and against commands that were run again. Either make it "
     "true now, or say what is true instead."
 )
+_ONLY_FAILURES = "Your work was checked. It does not pass."
+_FAILURES = (
+    "## What fails\n\nSegue ran this after your work. Make it pass without weakening a test; if it cannot "
+    "pass, say in your handoff why."
+)
+_MOST_OUTPUT_LINES = 40
+_MOST_OUTPUT = 4_000
 _PROBLEMS = """## What is wrong with its form"""
 _MISSING = "## What could not be read"
 _NO_HANDOFF = "No handoff could be found in your reply."
@@ -36,15 +45,19 @@ def repair_prompt(
     refuted: Sequence[str],
     notation: AskedNotation | None,
     missing: Missing | None = None,
+    *,
+    failures: Sequence[str] = (),
 ) -> str:
     """The message of a repair turn; with no notation, the agent is to submit it with its tool again."""
-    parts = [_OPENING]
+    parts = [_OPENING if problems or refuted or not failures else _ONLY_FAILURES]
+    if failures:
+        parts.append(_FAILURES + "\n\n" + "\n\n".join(failures))
     if refuted:
         parts.append(_REFUTED + "\n\n" + "\n".join(f"- {line}" for line in refuted))
     if problems := errors_of(problems):
         lines = [f"- {each.field}: {each.message}; {each.hint}" for each in problems]
         parts.append(_PROBLEMS + "\n\n" + "\n".join(lines))
-    if missing or not (problems or refuted):
+    if missing or not (problems or refuted or failures):
         parts.append(_about(missing or Missing(handoff=True)))
     if notation is None:
         parts.append("Then call `submit_handoff` again with the whole handoff, and end with a short message.")
@@ -53,6 +66,13 @@ def repair_prompt(
             "Then write the whole handoff again, not only what changed.\n\n" + how_to_hand_off(notation)
         )
     return "\n\n".join(parts) + "\n"
+
+
+def describe_failure(run: CommandRun) -> str:
+    """A check that failed, with the end of what it printed."""
+    ended = run.fault or f"ended with exit code {run.exit_code}"
+    output = clean("\n".join(run.output.splitlines()[-_MOST_OUTPUT_LINES:])[-_MOST_OUTPUT:]).strip()
+    return f"`{run.command}` {ended}." + (f" The end of its output:\n\n{_fenced(output)}" if output else "")
 
 
 def question_for(missing: Missing, notation: AskedNotation, *, reply: str | None = None) -> str:

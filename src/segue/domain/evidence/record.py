@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
@@ -91,16 +90,6 @@ def evidence_from_dict(facts: Mapping[str, Any]) -> Evidence:
         is_log_whole=bool(facts.get("is_log_whole")) and "commands" not in left_out,
         is_tree_whole=False,
     )
-
-
-def evidence_as_json(evidence: Evidence | None) -> str | None:
-    """The record as it is stored; none for nothing."""
-    return None if evidence is None else json.dumps(evidence_as_dict(evidence))
-
-
-def evidence_from_json(text: str | None) -> Evidence | None:
-    """What was stored."""
-    return evidence_from_dict(json.loads(text)) if text else None
 
 
 def _writer(part: str) -> Callable[[Any], Any]:

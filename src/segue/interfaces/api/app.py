@@ -10,6 +10,7 @@ from segue.application.segue import Segue
 from segue.interfaces.api import approvals, audit, events, handoffs, health, pipelines, sessions, tokens
 from segue.interfaces.api.dependencies import authorize
 from segue.interfaces.api.errors import add_error_handlers
+from segue.interfaces.api.event_frames import EventFrames
 from segue.interfaces.api.security import Guard
 
 _DESCRIPTION = """Runs chains of AI coding agents durably, and makes the handoff between them a checked thing.
@@ -28,6 +29,8 @@ class ApiOptions:
     """The address that is listened on: on loopback, only loopback names are answered to."""
     allow_commands: bool = False
     """Whether requests may hold commands that Segue itself runs."""
+    is_front: bool = False
+    """Whether other processes move pipelines on."""
     max_body_bytes: int = 2_000_000
     recheck_seconds: float = 5.0
     """How long an open event stream may outlive its token."""
@@ -47,7 +50,9 @@ def create_app(segue: Segue, options: ApiOptions) -> FastAPI:
     )
     app.state.segue = segue
     app.state.version = options.version
+    app.state.is_front = options.is_front
     app.state.allow_commands = options.allow_commands
+    app.state.event_frames = EventFrames()
     app.include_router(health.router)
     app.include_router(events.router)
     app.include_router(approvals.router)

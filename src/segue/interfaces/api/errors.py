@@ -39,6 +39,7 @@ STATUS_OF: dict[type[errors.SegueError], int] = {
     errors.TurnStopped: 409,
     errors.SessionLost: 502,
     errors.RepositoryError: 422,
+    errors.TooLarge: 422,
     errors.StorageError: 503,
     errors.SettingsError: 500,
     errors.CredentialError: 500,

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterable
-from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi import APIRouter, Depends, Header, Query, Request
 
-from segue.application.event_stream import BEGINNING, StreamPosition, follow, present
-from segue.domain.activity import Activity
-from segue.domain.audit import AuditEntry
+from segue.application.event_stream import BEGINNING, StreamPosition, present
 from segue.domain.errors import InvalidRequest
 from segue.domain.tokens import TokenRole
 from segue.interfaces.api.dependencies import PipelineId, SegueDep, needs
 from segue.interfaces.api.errors import PROBLEMS
+from segue.interfaces.api.event_frames import EventStream, stream
 from segue.interfaces.api.field_types import LARGEST_ID
 
 router = APIRouter(tags=["events"])
@@ -53,28 +49,19 @@ async def _existing(segue: SegueDep, pipeline_id: PipelineId) -> int:
     return pipeline_id
 
 
-@router.get("/events", response_class=EventSourceResponse, responses=PROBLEMS(422))
+@router.get("/events", response_class=EventStream, responses=PROBLEMS(422))
 @needs(TokenRole.READ)
 async def follow_everything(
-    segue: SegueDep, after: Annotated[StreamPosition, Depends(_from_now)]
-) -> AsyncIterable[ServerSentEvent]:
+    segue: SegueDep, request: Request, after: Annotated[StreamPosition, Depends(_from_now)]
+) -> EventStream:
     """Everything that happens and all that agents do, from now on or after an event."""
-    async with aclosing(follow(segue, after)) as events:
-        async for position, event in events:
-            yield _as_event(position, event)
+    return stream(segue, request.app.state.event_frames, after, None)
 
 
-@router.get("/pipelines/{pipeline_id}/events", response_class=EventSourceResponse, responses=PROBLEMS(404))
+@router.get("/pipelines/{pipeline_id}/events", response_class=EventStream, responses=PROBLEMS(404))
 @needs(TokenRole.READ)
 async def follow_pipeline(
-    segue: SegueDep, pipeline_id: Annotated[int, Depends(_existing)], after: After
-) -> AsyncIterable[ServerSentEvent]:
+    segue: SegueDep, request: Request, pipeline_id: Annotated[int, Depends(_existing)], after: After
+) -> EventStream:
     """All that happens in one run, its agents' words and tool calls too: all of it, or after an event."""
-    async with aclosing(follow(segue, after or BEGINNING, pipeline_id=pipeline_id)) as events:
-        async for position, event in events:
-            yield _as_event(position, event)
-
-
-def _as_event(position: StreamPosition, event: AuditEntry | Activity) -> ServerSentEvent:
-    name = event.event_type if isinstance(event, AuditEntry) else event.kind
-    return ServerSentEvent(id=str(position), event=name, data=event)
+    return stream(segue, request.app.state.event_frames, after or BEGINNING, pipeline_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import State
 
 from segue.application.file_handles import recent_shortage
 from segue.application.segue import Segue
@@ -32,7 +33,7 @@ class Health(HealthStatus):
     database: str
     """`ok`: it answered just now."""
     engine: str
-    """`running`: pipelines are moved on."""
+    """`running`: pipelines are moved on. `draining`: nothing new is taken up. `elsewhere`: others do it."""
     running: int
     """How many pipelines are being moved on here."""
     backends: dict[str, str]
@@ -50,7 +51,7 @@ async def get_health(
 ) -> Health | HealthStatus:
     """Whether Segue is well; with a token, also whether the catalog is, and what Segue is made of."""
     try:
-        health = await _look(segue, request.app.state.version, with_catalog=caller is not None)
+        health = await _look(segue, request.app.state, with_catalog=caller is not None)
     except StorageError:
         if caller is not None:
             raise
@@ -59,18 +60,27 @@ async def get_health(
     return health if caller is not None else HealthStatus(status=health.status)
 
 
-async def _look(segue: Segue, version: str, *, with_catalog: bool) -> Health:
+async def _look(segue: Segue, state: State, *, with_catalog: bool) -> Health:
     """Reading the catalog takes time: nobody without a token may ask for it."""
     await segue.views.last_entry_id()
     problem = await asyncio.to_thread(segue.catalog.problem, ".") if with_catalog else None
     shortage = recent_shortage()
+    engine = _engine_of(segue, is_front=state.is_front)
     return Health(
-        status="ok" if problem is None and shortage is None and segue.workers.is_beating() else "degraded",
-        version=version,
+        status="ok" if problem is None and shortage is None and engine != "stopped" else "degraded",
+        version=state.version,
         database="ok",
-        engine="running" if segue.workers.is_beating() else "stopped",
+        engine=engine,
         running=len(segue.workers.engine.running()),
         backends=dict(segue.backends.states()),
         catalog_problem=problem,
         file_handles=shortage,
     )
+
+
+def _engine_of(segue: Segue, *, is_front: bool) -> str:
+    if is_front:
+        return "elsewhere"
+    if not segue.workers.is_beating():
+        return "stopped"
+    return "draining" if segue.workers.is_draining() else "running"

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from segue.application.pipelines import submit
 from segue.application.views import PipelineDetail, PipelineFilter, PipelinePage, PipelineView, StepDetail
-from segue.domain.catalog import TemplateStep
 from segue.domain.errors import Forbidden
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import TemplateStep
 from segue.domain.tokens import TokenRole
 from segue.domain.workspace import WorkspaceChoice
 from segue.interfaces.api.dependencies import Actor, Caller, PipelineId, SegueDep, needs
@@ -65,6 +65,13 @@ class AbortRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     reason: PlainText = Field(default="aborted by the user", min_length=1, max_length=1000)
+
+
+class RestartRequest(BaseModel):
+    """How a run is to be restarted."""
+
+    model_config = ConfigDict(extra="forbid")
+    note: PlainText = Field(default="", max_length=10_000, description="Told to the agent that begins anew.")
 
 
 class MergeRequest(BaseModel):
@@ -200,6 +207,22 @@ async def merge_pipeline(
     allowed = (body or MergeRequest()).allow_refuted
     commit = await segue.results.merge(pipeline_id, allow_refuted=allowed, by=caller.name, actor=actor)
     return Merged(commit=commit)
+
+
+@router.post("/{pipeline_id}/restart", responses=PROBLEMS(404, 409))
+@needs(TokenRole.RUN)
+async def restart_pipeline(
+    segue: SegueDep,
+    actor: Actor,
+    pipeline_id: PipelineId,
+    body: Annotated[RestartRequest | None, Body()] = None,
+) -> PipelineDetail:
+    """Continue a run that failed or was aborted, from the first step that is not done.
+
+    No step that is done runs again; what is merely interrupted is offered as it is.
+    """
+    await segue.pipelines.restart(pipeline_id, (body or RestartRequest()).note, actor=actor)
+    return await segue.views.pipeline(pipeline_id)
 
 
 @router.post("/{pipeline_id}/abort", responses=PROBLEMS(404, 409))

@@ -10,11 +10,13 @@ from rich.console import Group
 from rich.text import Text
 
 from segue.domain.activity import Activity, ActivityKind
+from segue.domain.approvals import ApprovalKind
 from segue.domain.usage import Usage
 from segue.interfaces.cli.output import printable, safe
 
 if TYPE_CHECKING:
     from segue.application.views import PipelineDetail, StepView
+    from segue.domain.approvals import Approval
 
 _SHOWN_LINES = 3
 _VERBS = {"read": "reads", "edit": "edits", "shell": "runs", "fetch": "fetches", "mcp": "calls"}
@@ -82,9 +84,17 @@ def approval_lines(detail: PipelineDetail) -> list[str]:
     """What waits for a person, and how to answer."""
     return [
         f"[yellow]? step {_number(detail, approval.step_id or 0)} asks:[/] {_one_line(approval.title)}   "
-        f"[dim]segue pipelines approve {detail.id}, or reject {detail.id}[/]"
+        f"[dim]{how_to_decide(approval)}[/]"
         for approval in detail.approvals
     ]
+
+
+def how_to_decide(approval: Approval) -> str:
+    """The commands that settle it, in a line; the text is safe for a screen."""
+    number = approval.pipeline_id
+    if approval.kind is ApprovalKind.QUESTION:
+        return f'segue pipelines answer {number} "...", or reject {number}'
+    return f"segue pipelines approve {number}, or reject {number}"
 
 
 def describe_usage(usage: Usage) -> str:

@@ -25,6 +25,6 @@ def list_templates(context: typer.Context, as_json: Json = False) -> None:
         return
     table = plain_table("template", "steps", "description")
     for name, template in sorted(catalog.templates.items()):
-        steps = " → ".join(step.agent for step in template.steps)
+        steps = " → ".join(template.step_names)
         table.add_row(safe(name), safe(steps), safe(template.description))
     console().print(table)

@@ -204,6 +204,8 @@ def _next(closing: Closing) -> list[tuple[str, str]]:
         commands.append(
             (f"segue pipelines diff {number}", "read the change" if is_done else "read what is there")
         )
+    if closing.detail.status in ("failed", "aborted"):
+        commands.append((f"segue pipelines restart {number}", "continue at the step that is not done"))
     if closing.can_merge and false and result.stopped is None:
         commands.append((f"segue pipelines merge {number} --allow-refuted", "take it as it is"))
     elif closing.can_merge and not result.exit_code:

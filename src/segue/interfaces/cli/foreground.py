@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from segue.domain.errors import IllegalMove
 from segue.interfaces.cli.parts import CliSettings, Parts
 
 if TYPE_CHECKING:
@@ -27,11 +29,17 @@ async def run_in_foreground(
     *,
     as_json: bool,
     is_new: bool = False,
+    no_input: bool = False,
 ) -> int:
-    """Begin a pipeline, follow it to its end, print what came of it."""
+    """Begin a pipeline, follow it to its end, print what came of it.
+
+    Where it waits for a person, the terminal asks; without one it is left waiting.
+    """
     from segue.interfaces.cli.checks import print_check_note
     from segue.interfaces.cli.closing import closing_of
-    from segue.interfaces.cli.output import print_json, side_console
+    from segue.interfaces.cli.keyboard import Keyboard
+    from segue.interfaces.cli.output import console, print_json, side_console
+    from segue.interfaces.cli.waiting import WAITS, ask_and_decide, can_ask, print_waiting, waiting_of
 
     async with parts.open(settings) as segue:
         await segue.start()
@@ -43,12 +51,25 @@ async def run_in_foreground(
             announce(segue, pipeline, screen, is_new=is_new)
             if is_new:
                 print_check_note(pipeline, screen)
+        is_asking, keyboard = not as_json and can_ask(no_input=no_input), Keyboard()
         detail = await follow_or_abort(segue, pipeline.id, screen)
+        while waiting_of(detail) is not None:
+            if not as_json:
+                print_steps_so_far(detail, screen)
+            if not is_asking or not await ask_and_decide(segue, detail, screen, keyboard):
+                break
+            with suppress(IllegalMove):  # another Segue was faster, or it has ended with the decision
+                await segue.pipelines.resume(pipeline.id)
+            detail = await follow_or_abort(segue, pipeline.id, screen)
         closing = None if as_json else await closing_of(segue, detail)
     if as_json:
         print_json(detail)
+    elif waiting_of(detail) is not None:
+        print_waiting(detail, console(), was_asked=is_asking)
     else:
         conclude(detail, closing, screen)
+    if waiting_of(detail) is not None:
+        return WAITS
     return detail.result.exit_code if detail.result is not None else NOT_ENDED
 
 
@@ -66,8 +87,8 @@ def _who_works(segue: Segue, pipeline: Pipeline, *, is_new: bool) -> list[str]:
     """A line for each back end and model of the run, with the agents on it where they differ."""
     groups: dict[str, list[str]] = {}
     for step in pipeline.steps:
-        profile = pipeline.plan.agents[step.agent_name]
-        if profile.backend is None:
+        profile = pipeline.plan.agents.get(step.agent_name)
+        if profile is None or profile.backend is None:
             continue
         agent = profile.options.get("agent") if profile.backend == "acp" else None
         words = [f"{profile.backend} {agent}" if agent else profile.backend]
@@ -86,7 +107,7 @@ async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> Pi
     from segue.interfaces.cli.live import follow, on_interrupt
     from segue.interfaces.cli.output import safe
 
-    following = asyncio.ensure_future(follow(segue, pipeline_id, screen))
+    following = asyncio.ensure_future(follow(segue, pipeline_id, screen, is_left_waiting=True))
     aborting: list[asyncio.Task[None]] = []
 
     def report(abort: asyncio.Task[None]) -> None:
@@ -111,16 +132,22 @@ async def follow_or_abort(segue: Segue, pipeline_id: int, screen: Console) -> Pi
     return await segue.views.pipeline(pipeline_id) if following.cancelled() else following.result()
 
 
+def print_steps_so_far(detail: PipelineDetail, screen: Console) -> None:
+    """The steps, where the run was watched."""
+    from segue.interfaces.cli.steps_block import print_steps
+
+    if screen.is_terminal:
+        print_steps(detail, screen)
+        screen.print()
+
+
 def conclude(detail: PipelineDetail, closing: Closing | None, screen: Console) -> None:
     """How it ended: the steps where it was watched, the result on standard output."""
     from segue.interfaces.cli.closing import print_closing
     from segue.interfaces.cli.output import console
-    from segue.interfaces.cli.steps_block import print_steps
 
     if closing is None:
         screen.print(f"pipeline {detail.id} is {detail.status}; `segue pipelines watch {detail.id}` shows it")
         return
-    if screen.is_terminal:
-        print_steps(detail, screen)
-        screen.print()
+    print_steps_so_far(detail, screen)
     print_closing(closing, console())

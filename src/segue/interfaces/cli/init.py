@@ -59,11 +59,9 @@ agents:
         - |
           cat >/dev/null
           cat <<'END'
-          outcome: partial
+          outcome: completed
           what_was_done:
             - Read the briefing. This agent is only a sample, so nothing else was done
-          blockers:
-            - No model stands behind this agent
           suggested_next_steps:
             - Put the command of a real agent into .segue/catalog.yaml
           END

@@ -31,8 +31,10 @@ _POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals by which a person or a terminal asks us to end."""
 
 
-async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDetail:
-    """Show a run until it ends; gives it as it stands then."""
+async def follow(
+    segue: Segue, pipeline_id: int, console: Console, *, is_left_waiting: bool = False
+) -> PipelineDetail:
+    """Show a run until it ends, or until it waits for a person; gives it as it stands then."""
     detail = await segue.views.pipeline(pipeline_id)
     show = _LiveTable if console.is_terminal else _Lines
     with show(console, detail) as screen:
@@ -47,9 +49,16 @@ async def follow(segue: Segue, pipeline_id: int, console: Console) -> PipelineDe
                     screen.tell_notes(event)
                 if event.event_type is AuditKind.LIMIT_REACHED:
                     screen.tell_limit(event)
-                if event.event_type in FINAL_KINDS:
+                if event.event_type in FINAL_KINDS and detail.status.is_final:
+                    break  # of a run that was restarted, earlier ends are passed over
+                if is_left_waiting and detail.status == "waiting_for_approval" and waits(detail):
                     break
     return detail
+
+
+def waits(detail: PipelineDetail) -> bool:
+    """True if a run rests until a person decides."""
+    return any(each.waits_without_agent for each in detail.approvals)
 
 
 @asynccontextmanager
@@ -112,7 +121,7 @@ class _LiveTable:
             table.add_row(
                 mark,
                 str(step.order_index + 1),
-                Text(printable(step.agent_name), style="bold" if running else ""),
+                Text(printable(step.name), style="bold" if running else ""),
                 Text(step.status, style=STYLES[step.status]),
                 duration(step.started_at, step.finished_at),
                 Text.from_markup(_remark(step, self._work.usage_of(step))),
@@ -129,7 +138,7 @@ class _Lines:
     def __init__(self, console: Console, detail: PipelineDetail) -> None:
         self._console = console
         self._seen: dict[int, str] = {step.id: "pending" for step in detail.steps}
-        self._names = {step.id: step.agent_name for step in detail.steps}
+        self._names = {step.id: step.name for step in detail.steps}
         self._handovers = {step.id: 0 for step in detail.steps}
         self._asked: set[int] = set()
         self._words = ""
@@ -181,7 +190,7 @@ class _Lines:
             if self._handovers[step.id] != step.handovers:
                 self._handovers[step.id] = step.handovers
                 self._console.print(
-                    f"{step.order_index + 1} {safe(step.agent_name)}: [blue]↪ handed over "
+                    f"{step.order_index + 1} {safe(step.name)}: [blue]↪ handed over "
                     f"{_times(step.handovers)}[/]; it continues in a new session",
                     soft_wrap=True,
                 )
@@ -190,7 +199,7 @@ class _Lines:
                 took = duration(step.started_at, step.finished_at) if step.finished_at else ""
                 remark = _remark(step, step.usage)
                 self._console.print(
-                    f"{step.order_index + 1} {safe(step.agent_name)}: {styled(step.status)}"
+                    f"{step.order_index + 1} {safe(step.name)}: {styled(step.status)}"
                     + (f" after {took}" if took else "")
                     + (f"  {remark}" if remark else ""),
                     soft_wrap=True,
@@ -253,7 +262,7 @@ def steps_table(detail: PipelineDetail) -> Table:
     for step in detail.steps:
         table.add_row(
             str(step.order_index + 1),
-            safe(step.agent_name),
+            safe(step.name),
             styled(step.status),
             duration(step.started_at, step.finished_at),
             _remark(step, step.usage),

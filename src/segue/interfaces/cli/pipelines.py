@@ -1,4 +1,4 @@
-"""`segue pipelines`: list, show, watch, approve, reject, abort, resume."""
+"""`segue pipelines`: list, show, watch, abort, resume."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from segue.application.segue import Segue
     from segue.application.views import PipelineDetail, StepDetail
-    from segue.domain.approvals import Approval
     from segue.domain.pipeline import Pipeline
 
 app = typer.Typer(help="Look at pipelines and steer them.", no_args_is_help=True)
@@ -165,60 +164,6 @@ def watch_pipeline(context: typer.Context, pipeline_id: Id) -> None:
         raise typer.Exit(asyncio.run(watch()))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-
-
-Comment = Annotated[str | None, typer.Option(help="Told to the agent, kept with the decision.")]
-
-
-@app.command("approve")
-def approve(context: typer.Context, pipeline_id: Id, comment: Comment = None) -> None:
-    """Let the agent do what it has asked for longest in this pipeline."""
-    _decide(context, pipeline_id, comment, approved=True)
-
-
-@app.command("reject")
-def reject(context: typer.Context, pipeline_id: Id, comment: Comment = None) -> None:
-    """Refuse what the agent has asked for longest in this pipeline; it is told so and continues."""
-    _decide(context, pipeline_id, comment, approved=False)
-
-
-@app.command("approvals")
-def approvals(context: typer.Context, as_json: Json = False) -> None:
-    """What waits for an answer, in all pipelines, oldest first."""
-    from segue.interfaces.cli.output import console, plain_table, print_json, safe, when
-
-    async def read() -> list[Approval]:
-        parts = parts_of(context)
-        async with parts.open(parts.own_settings()) as segue:
-            return await segue.views.approvals()
-
-    waiting = asyncio.run(read())
-    if as_json:
-        print_json(waiting)
-        return
-    screen = console()
-    if not waiting:
-        screen.print("nothing waits for an approval")
-        return
-    table = plain_table("id", "pipeline", "asks", "created")
-    for each in waiting:
-        table.add_row(str(each.id), str(each.pipeline_id), safe(each.title), when(each.created_at))
-    screen.print(table)
-    screen.print("[dim]answer: segue pipelines approve PIPELINE, or reject PIPELINE[/]")
-
-
-def _decide(context: typer.Context, pipeline_id: int, comment: str | None, *, approved: bool) -> None:
-    async def decide() -> Approval:
-        parts = parts_of(context)
-        async with parts.open(parts.own_settings()) as segue:
-            return await segue.approvals.decide_next(
-                pipeline_id, approve=approved, comment=comment, decided_by=segue.tokens.owner
-            )
-
-    from segue.interfaces.cli.output import printable
-
-    decided = asyncio.run(decide())
-    typer.echo(f"{decided.status}: {printable(decided.title)}")
 
 
 @app.command("abort")

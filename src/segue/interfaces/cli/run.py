@@ -68,6 +68,10 @@ def run(
         ),
     ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds a step may take.")] = None,
+    no_input: Annotated[
+        bool,
+        typer.Option("--no-input", help="Ask nothing: a run that waits for you is left waiting, exit 3."),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the ended run as JSON, and nothing else.")
     ] = False,
@@ -97,7 +101,7 @@ def run(
         )
         return await segue.pipelines.submit(request)
 
-    running = run_in_foreground(parts, settings, submit, as_json=as_json, is_new=True)
+    running = run_in_foreground(parts, settings, submit, as_json=as_json, is_new=True, no_input=no_input)
     raise typer.Exit(asyncio.run(running))
 
 

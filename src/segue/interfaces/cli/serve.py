@@ -7,13 +7,17 @@ import os
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import AsyncExitStack, closing, suppress
-from typing import Annotated, Any
+from contextlib import AsyncExitStack, closing, nullcontext, suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from segue.domain.errors import SegueError
 from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
+from segue.interfaces.cli.worker import check_shared_database
+
+if TYPE_CHECKING:
+    from segue.application.segue import Segue
 
 
 def serve(
@@ -23,6 +27,9 @@ def serve(
         int | None, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
     ] = None,
     backend: Annotated[str | None, typer.Option(help="Back end of agents whose profile names none.")] = None,
+    front: Annotated[
+        bool, typer.Option("--front", help="Only answer: other processes, on PostgreSQL, run the pipelines.")
+    ] = False,
 ) -> None:
     """Serve REST and run pipelines; what a crash interrupted continues. Listens on 127.0.0.1:8000."""
     from segue.interfaces.api.security import is_loopback
@@ -30,6 +37,8 @@ def serve(
 
     parts = parts_of(context)
     settings = parts.settings(host=host, port=port, backend=backend)
+    if front:
+        check_shared_database(settings, "segue serve --front")
     debug = bool(context.find_root().params.get("debug"))
     send_logs_to_stderr(level="debug" if debug else settings.log_level, form=settings.log_format)
     if not is_loopback(settings.host):
@@ -42,16 +51,20 @@ def serve(
     with closing(listener):
         # Agents may be given this address: port 0 has become a real one by now.
         settings = parts.settings(host=host, port=listener.getsockname()[1], backend=backend)
-        asyncio.run(_serve(parts, settings, listener))
+        asyncio.run(_serve(parts, settings, listener, is_front=front))
 
 
-async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -> None:
+async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket, *, is_front: bool) -> None:
     from segue.interfaces.api.app import ApiOptions, create_app
+    from segue.interfaces.cli.ending import say_what_is_left
 
     options = ApiOptions(
-        version=parts.version, host=settings.host, allow_commands=settings.allow_rest_commands
+        version=parts.version,
+        host=settings.host,
+        allow_commands=settings.allow_rest_commands,
+        is_front=is_front,
     )
-    async with parts.open(settings, hosting=True) as segue, AsyncExitStack() as running:
+    async with parts.open(settings, hosting=not is_front) as segue, AsyncExitStack() as running:
         await segue.tokens.local()
         app = create_app(segue, options)
         if settings.mcp == "http":
@@ -60,19 +73,32 @@ async def _serve(parts: Parts, settings: CliSettings, listener: socket.socket) -
             tools = ToolsOverHttp(segue.tools, version=parts.version)
             await running.enter_async_context(tools.run())
             app.router.routes.append(tools_route(tools))
-        await segue.start()
+        await (segue.start_front() if is_front else segue.start())
         greeting = (
             f"segue {parts.version} on {url_of(settings.host, settings.port)}  (Ctrl-C stops)\n"
             "requests need a token: segue token header | curl -H @- URL"
         )
-        await serve_app(app, listener, greeting)
-        if left := len(segue.workers.engine.running()):
-            typer.echo(f"{left} unfinished: they continue when Segue starts again", err=True)
+        # On one machine nobody else could continue: its next Segue does, and joins agents that live on.
+        is_shared = settings.engine_database_url is not None and not is_front
+        drained = (segue, settings.drain_seconds) if is_shared else None
+        await serve_app(app, listener, greeting, drained=drained)
+        say_what_is_left(segue)
 
 
-async def serve_app(app: Any, listener: socket.socket, greeting: str, *, until_eof: bool = False) -> None:
-    """Say where, and serve a web application until Ctrl-C or a polite kill, or until standard input ends."""
+async def serve_app(
+    app: Any,
+    listener: socket.socket,
+    greeting: str,
+    *,
+    until_eof: bool = False,
+    drained: tuple[Segue, float] | None = None,
+) -> None:
+    """Say where, and serve a web application until Ctrl-C or a polite kill, or until standard input ends.
+
+    `drained` is a Segue whose steps get so many seconds to end after a polite kill.
+    """
     from segue.interfaces.api.server import Server
+    from segue.interfaces.cli.ending import draining_on_sigterm
     from segue.interfaces.cli.live import on_interrupt
 
     server = Server(app)
@@ -82,7 +108,7 @@ async def serve_app(app: Any, listener: socket.socket, greeting: str, *, until_e
 
     if until_eof:
         threading.Thread(target=_at_end_of_input, args=(stop,), daemon=True).start()
-    async with on_interrupt(stop):
+    async with on_interrupt(stop), draining_on_sigterm(*drained, stop) if drained else nullcontext():
         typer.echo(greeting, err=True)
         await server.serve(sockets=[listener])
 

@@ -29,10 +29,10 @@ def print_title(detail: PipelineDetail, screen: Console) -> None:
 def print_steps(detail: PipelineDetail, screen: Console) -> None:
     """The steps as they ended, each with the tally of its claims."""
     signs = Signs(screen)
-    name_width = max(len(one_line(step.agent_name)) for step in detail.steps)
+    name_width = max(len(one_line(step.name)) for step in detail.steps)
     back_width = max(8, *(len(program_of(step)) for step in detail.steps))
     for step in detail.steps:
-        number = f" {step.order_index + 1} {one_line(step.agent_name):<{name_width}}  "
+        number = f" {step.order_index + 1} {one_line(step.name):<{name_width}}  "
         spent = (
             f"{program_of(step):<{back_width}}{_time_of(step):>9}{_tokens_of(step):>13}{_cost_of(step):>8}"
         )

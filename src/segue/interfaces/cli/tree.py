@@ -17,8 +17,8 @@ class CommandPlace(NamedTuple):
     module: str
     name: str
     help: str
-    more: str = ""
-    """A module that adds further commands to the group."""
+    more: tuple[str, ...] = ()
+    """Modules that add further commands to the group."""
 
 
 COMMANDS = {
@@ -30,12 +30,17 @@ COMMANDS = {
     "serve": CommandPlace(
         "serve", "serve", "Serve REST and run pipelines; what a crash interrupted continues."
     ),
+    "worker": CommandPlace("worker", "worker", "Run pipelines that `segue serve` on any machine takes in."),
     "token": CommandPlace("token", "app", "Manage who may use the server."),
     "mcp": CommandPlace("mcp", "mcp", "Give an agent Segue's own tools, over MCP."),
-    "pipelines": CommandPlace("pipelines", "app", "Look at pipelines and steer them.", "results"),
+    "inbox": CommandPlace("decisions", "inbox", "Show what waits for you: approve, reject, answer."),
+    "pipelines": CommandPlace(
+        "pipelines", "app", "Look at pipelines and steer them.", ("results", "decisions")
+    ),
+    "clean": CommandPlace("clean", "clean", "Remove what is left of pipelines that ended long ago."),
     "handoff": CommandPlace("handoff", "app", "Read, check, convert and pass on handoff documents."),
     "session": CommandPlace(
-        "session", "app", "Talk with agents, and hand over from session to session.", "sessions"
+        "session", "app", "Talk with agents, and hand over from session to session.", ("sessions",)
     ),
     "audit": CommandPlace("audit", "app", "Read the audit trail, export it, and verify it."),
     "agents": CommandPlace("agents", "app", "The agents that can do a step, and their programs."),
@@ -84,8 +89,8 @@ def _load(name: str, place: CommandPlace) -> Any:
     holder = typer.Typer(rich_markup_mode=None, add_completion=False)
     holder.callback()(_nothing)  # or else a single command would stand alone, without its name
     if isinstance(found, typer.Typer):
-        if place.more:
-            _module(place.more).add_to(found)
+        for more in place.more:
+            _module(more).add_to(found)
         holder.add_typer(found, name=name)
     else:
         holder.command(name)(found)

@@ -37,7 +37,7 @@ class AcpBackend(AgentBackend):
 
     Options = AcpOptions
     capabilities = Capabilities(
-        conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
+        once=True, conversation=True, events=True, usage=True, tool_log=True, asks=True, mcp=True
     )
     # No whole log: the protocol lets an agent choose which calls it tells, and by what kind and name.
 

@@ -14,7 +14,7 @@ from segue.adapters.backends.acp import errors
 from segue.adapters.backends.acp.client import AcpClient
 from segue.adapters.backends.acp.models import choose_model
 from segue.adapters.backends.acp.options import AcpOptions, environment_of, find_program
-from segue.adapters.backends.acp.state import SessionState, read_state, write_reply, write_state
+from segue.adapters.backends.acp.state import SessionState, read_state, take, write_reply, write_state
 from segue.adapters.backends.acp.turn import AcpTurn
 from segue.adapters.backends.acp.usage import SessionUsage
 from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, RequestError
@@ -78,6 +78,12 @@ class LiveSession:
             return
         if not all(task.done() for task in self._work.values()):
             raise BackendUnavailable("its session still works on an earlier message")
+        try:
+            if not take(self._folder, message.id):
+                # Dead or only asleep, it may have sent it; and this file is that one's to write.
+                raise SessionLost("another Segue was about to send its message")
+        except FileNotFoundError as error:
+            raise SessionLost("the folder of its session is gone") from error
         self._cancelled = False
         self._save(replace(self._state, sent=(*self._state.sent, message.id)))
         turn = AcpTurn(servers=self._client.servers, noise=self._options.known.noise)

@@ -66,6 +66,15 @@ def write_state(folder: Path, state: SessionState) -> None:
     os.replace(draft, folder / _FILE)  # noqa: PTH105  # in one go
 
 
+def take(folder: Path, message_id: str) -> bool:
+    """True for the first process that is about to send a message, and for nobody after it."""
+    try:
+        (folder / f"{message_id}.taken").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
 def read_reply(folder: Path, message_id: str) -> str | None:
     """The reply to a message, if it came."""
     try:

@@ -45,6 +45,7 @@ class OpenCodeBackend(AgentBackend):
     Options = OpenCodeOptions
     capabilities = Capabilities(
         resume=True,
+        once=True,
         conversation=True,
         events=True,
         usage=True,
@@ -110,6 +111,9 @@ class OpenCodeBackend(AgentBackend):
         }
         body |= {"model": opening.model_of(request.model)} if request.model else {}
         body |= {name: value for name in ("agent", "system") if (value := getattr(options, name))}
+        if not await asyncio.to_thread(self._records.take, session, message.id):
+            # Dead or only asleep, it may have sent it, or may do so yet.
+            raise SessionLost("another Segue was about to send its message, and the OpenCode server has none")
         turn = await self._watch(there, body["messageID"])
         await there.link.hub.connected()
         try:

@@ -12,6 +12,8 @@ from segue.adapters.backends.opencode.options import External, ServerSpec
 from segue.adapters.backends.private_files import write_private
 from segue.domain.permissions import PermissionRule
 
+_TAKEN = ".taken"
+
 
 class SessionRecord(BaseModel):
     """One session: written before it is opened on the server, so that nothing is ever opened twice."""
@@ -50,10 +52,20 @@ class Records:
         write_private(self._file(record.key), record.model_dump_json())
         return record
 
+    def take(self, key: str, message_id: str) -> bool:
+        """True for the first process that is about to send a message, and for nobody after it."""
+        mark = self._file(key).with_suffix(f".{Path(message_id).name}{_TAKEN}")
+        try:
+            mark.touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
     def remove(self, key: str) -> None:
         """Forget a session."""
-        with suppress(OSError):
-            self._file(key).unlink()
+        for path in (self._file(key), *self._folder.glob(f"{Path(key).name}.*{_TAKEN}")):
+            with suppress(OSError):
+                path.unlink()
 
     def keys(self) -> Collection[str]:
         """The sessions that are remembered."""

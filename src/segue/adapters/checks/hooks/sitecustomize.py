@@ -2,7 +2,8 @@
 
 It must load in any Python 3 and must never change what a program does. With pytest it only makes the name of
 the report its own, so that two runs of one command do not write over each other; of unittest it listens to
-results; and at the end it tells which files were imported.
+results; of the tree that is checked, it lets no bytecode be imported that has no source; and at the end it
+tells which files were imported.
 """
 
 import os
@@ -10,6 +11,8 @@ import sys
 
 _FOLDER = os.environ.get("SEGUE_TEST_REPORT", "")
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_TREE = os.environ.get("SEGUE_TEST_TREE", "")
+_INSTALLED = {"site-packages", "dist-packages"}
 _IS_INSIDE_A_TEST = "PYTEST_CURRENT_TEST" in os.environ
 _METHODS = {
     "addSuccess": "passed",
@@ -117,6 +120,19 @@ class _Finder:
         return spec
 
 
+def _find_without_bytecode(path):
+    """Finds modules in a folder of the tree, but for what is installed there: none without a source."""
+    place = os.path.realpath(path)
+    is_own = (place + os.sep).startswith(_TREE + os.sep) and not _INSTALLED & set(place.split(os.sep))
+    if not is_own or not os.path.isdir(place):
+        raise ImportError("not in the tree", path=path)
+    return machinery.FileFinder(
+        path,
+        (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
+        (machinery.SourceFileLoader, machinery.SOURCE_SUFFIXES),
+    )
+
+
 def _tell_imports():
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     ours = (sys.prefix, sys.base_prefix, _HERE)
@@ -143,6 +159,11 @@ if _FOLDER and not _IS_INSIDE_A_TEST:
 
     sys.meta_path.insert(0, _Finder)
     atexit.register(_tell_imports)
+if _TREE:
+    from importlib import machinery
+
+    sys.path_hooks.insert(0, _find_without_bytecode)
+    sys.path_importer_cache.clear()
 if _FOLDER:
     _name_pytest_report()
 sys.path[:] = [place for place in sys.path if place != _HERE]

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from segue.adapters.storage.tables import Base
+from segue.adapters.storage.trail_tables import Base
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True

@@ -68,7 +68,7 @@ def _postgres(url: str) -> sa.Engine:
 
         @sa.event.listens_for(engine, "connect")
         def prepare(connection: Any, _record: object) -> None:
-            connection.execute(f"SET {_POSTGRES} = '60s'")
+            connection.execute(f"SET {_POSTGRES} = '5s'")
             connection.commit()
 
     return engine

@@ -1,0 +1,1 @@
+"""What the ending of a step leads to."""
