@@ -81,7 +81,7 @@ def compare(subjects: Sequence[Subject], load: Load, rounds: int) -> None:
         for subject in subjects:
             found[subject.name].append(measure(subject, load))
     medians = {
-        name: {key: statistics.median(each[key] for each in taken) for key in ("wall", "processor")}
+        name: {key: statistics.median(each[key] for each in taken) for key in taken[0]}
         for name, taken in found.items()
     }
     reference = medians.get(REFERENCE)
@@ -92,7 +92,8 @@ def compare(subjects: Sequence[Subject], load: Load, rounds: int) -> None:
         for key in ("processor", "wall"):
             ratio = f"{each[key] / reference[key]:.2f}" if reference else ""
             cells += f"{each[key]:11.2f}{ratio:>7}"
-        print(f"{name:34}{cells}", flush=True)
+        git = f"   {each['git processes']:.1f} git processes" if "git processes" in each else ""
+        print(f"{name:34}{cells}{git}", flush=True)
 
 
 def main() -> None:

@@ -20,10 +20,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 CATALOG = """
@@ -52,6 +53,7 @@ class Server:
     port: int
     data_dir: Path
     folder: Path
+    pid: int
 
     def head(self, method: str, path: str, length: int = 0) -> bytes:
         """The head of a request, with the credential if there is one."""
@@ -89,35 +91,37 @@ class Server:
         assert status == 201, answer
         return int(answer["id"])
 
-    async def ended(self, pipeline_id: int) -> dict[str, Any]:
-        """A pipeline, once it has ended."""
+    async def ended(self, pipeline_id: int, *, seconds: float = 0.1) -> dict[str, Any]:
+        """A pipeline, once it has ended; asked for again after so many seconds."""
         while True:
             status, found = await self.ask("GET", f"/pipelines/{pipeline_id}")
             if status == 200 and found["status"] in ("done", "failed", "aborted"):
                 return dict(found)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(seconds)
 
 
 @asynccontextmanager
-async def serving(folder: Path, files: int) -> AsyncIterator[Server]:
+async def serving(
+    folder: Path, files: int, catalog: str = CATALOG, variables: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[Server]:
     """A real server on a free port, with at most so many open files."""
     data, config = folder / "data", folder / "config"
-    config.mkdir()
-    (config / "catalog.yaml").write_text(CATALOG, encoding="utf-8")
+    config.mkdir(exist_ok=True)
+    (config / "catalog.yaml").write_text(catalog, encoding="utf-8")
     log = folder / "log"
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *("sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"),
             *(sys.executable, "-m", "segue", "serve", "--port", "0"),
             cwd=folder,
-            env=os.environ | {"SEGUE_DATA_DIR": str(data), "SEGUE_CONFIG_DIR": str(config)},
+            env=os.environ | {"SEGUE_DATA_DIR": str(data), "SEGUE_CONFIG_DIR": str(config), **variables},
             stderr=errors,
         )
     try:
         while not (found := re.search(r" on http://[\d.]+:(\d+)", log.read_text(encoding="utf-8"))):
             assert process.returncode is None, log.read_text(encoding="utf-8")
             await asyncio.sleep(0.02)
-        yield Server(port=int(found[1]), data_dir=data, folder=folder)
+        yield Server(port=int(found[1]), data_dir=data, folder=folder, pid=process.pid)
     finally:
         if process.returncode is None:
             process.terminate()

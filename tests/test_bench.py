@@ -36,8 +36,10 @@ def test_the_overhead_of_a_step_is_printed_beside_its_floor() -> None:
         "one chain of 2",
         "2 chains of 10 at once",
     ]
-    rows = re.findall(r"^(\S.*?) +(\d+\.\d\d) +(\d+\.\d\d) *$", told, re.MULTILINE)
-    assert [name for name, _, _ in rows] == ["bare SQLite, 5 commits", "Segue", "Segue, git worktrees"] * 2
+    figures = r"^(\S.*?) +(\d+\.\d\d) +(\d+\.\d\d) *(?:(\d+\.\d) git processes)?$"
+    rows = re.findall(figures, told, re.MULTILINE)
+    assert [row[0] for row in rows] == ["bare SQLite, 5 commits", "Segue", "Segue, git worktrees"] * 2
+    assert [bool(row[3]) for row in rows] == [False, False, True] * 2
 
 
 def test_what_commands_cost_is_printed_beside_bare_python() -> None:
@@ -45,8 +47,11 @@ def test_what_commands_cost_is_printed_beside_bare_python() -> None:
     costs = dict(re.findall(r"^(.+?) +\d+ ms +([\d.]+) times bare Python$", told, re.MULTILINE))
     assert costs["python, nothing"] == "1.0"
     assert {"segue --version", "segue pipelines list", "import segue"} <= set(costs)
-    first = r"^(segue \w+) +\d+ ms to the first line, \d+ ms of it computing$"
-    assert re.findall(first, told, re.MULTILINE) == ["segue run", "segue serve"]
+    first = r"^(segue \S.*?) +\d+ ms to the first line, \d+ ms of it computing, \d+ MB$"
+    alone, shared = told.partition("PostgreSQL")[::2]
+    assert re.findall(first, alone, re.MULTILINE) == ["segue run", "segue serve"]
+    many = ["segue run", "segue serve --front", "segue serve, with DBOS", "segue worker, with DBOS"]
+    assert re.findall(first, shared, re.MULTILINE) == many
 
 
 def test_reads_beside_others_are_all_answered() -> None:
@@ -56,6 +61,15 @@ def test_reads_beside_others_are_all_answered() -> None:
     assert "6/6 followers were told of events" in told
     assert "1/1 pipelines done" in told
     assert "6/6 followers still follow" in told
+
+
+def test_load_is_borne_and_every_follower_is_sent_every_event_once() -> None:
+    few = {"pipelines": 6, "steps": 2, "followers": 4, "workers": 2, "stored": 300, "serial": 5}
+    told = bench("load", "--no-peers", *(f"--{name}={count}" for name, count in few.items()))
+    assert re.findall(r"(\d+/\d+) done", told) == ["6/6"] * 5
+    assert re.findall(r"(\d+/\d+) followers were sent each of \d+ events once", told) == ["4/4"]
+    assert len(re.findall(r"^    .+ \d+\.\d\d times$", told, re.MULTILINE)) == 17
+    assert re.findall(r"^    after +(\d+):", told, re.MULTILINE) == ["0", "1", "2", "3", "4", "5"]
 
 
 def test_the_cost_of_verifying_is_printed_with_its_processes() -> None:
@@ -97,3 +111,15 @@ def test_every_label_names_its_source_and_known_fields(file: Path) -> None:
         spans = record.get("spans", {})
         assert spans.keys() <= fields
         assert all(0 <= start < end for items in spans.values() for start, end in items)
+
+
+@pytest.mark.parametrize("part", ["sqlite", "postgres", "takeover"])
+def test_chaos_loses_nothing_and_repeats_nothing(part: str) -> None:
+    told = bench("chaos", part, "--kills=4", "--in-flight=6", "--pause=2", "--stop=15", "--work=1")
+    counts = {what: int(count) for count, what in re.findall(r"^ +(\d+) (\D+?)$", told, re.MULTILINE)}
+    amounts = {"pipelines", "steps", "attempts", "attempts cut off"}
+    assert counts["pipelines"] >= 6
+    assert {what: count for what, count in counts.items() if count and what not in {*amounts, "s"}} == {}
+    assert len(counts) > len(amounts) + 5
+    if part == "takeover":
+        assert re.findall(r"^(\w+): \d+ pipelines taken over", told, re.MULTILINE) == ["killed", "stopped"]

@@ -14,11 +14,12 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from segue.application.pipelines.submit import PipelineRequest
 from segue.application.ports.engine import WorkerPolicy
-from segue.domain.catalog import TemplateStep
 from segue.domain.pipeline import PipelineStatus
+from segue.domain.template import TemplateStep
 from segue.testing import ScriptedBackend, build_test_segue, follow_to_end, say_handoff
 
 
@@ -35,6 +36,18 @@ def make_repository(folder: Path) -> Path:
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "Begin"]):
         subprocess.run(["git", "-C", str(folder), *person, *words], check=True)
     return folder
+
+
+def count_git() -> list[str]:
+    """The commands of git that this process starts from now on."""
+    started: list[str] = []
+
+    def hear(event: str, given: tuple[Any, ...]) -> None:
+        if event == "subprocess.Popen" and Path(str(given[0])).name == "git":
+            started.append(str(given[1][2]))
+
+    sys.addaudithook(hear)
+    return started
 
 
 async def run(folder: Path, steps: int, chains: int, *, with_git: bool) -> dict[str, float]:
@@ -55,10 +68,12 @@ async def run(folder: Path, steps: int, chains: int, *, with_git: bool) -> dict[
             assert ended.status is PipelineStatus.DONE
 
         await one("warm", 1)
+        started = count_git()
         wall, cpu = time.perf_counter(), processor_seconds()
         await asyncio.gather(*(one(str(number), steps) for number in range(chains)))
         each = 1000 / (steps * chains)
-        return {"wall": (time.perf_counter() - wall) * each, "processor": (processor_seconds() - cpu) * each}
+        took = {"wall": (time.perf_counter() - wall) * each, "processor": (processor_seconds() - cpu) * each}
+        return took | ({"git processes": len(started) * each / 1000} if with_git else {})
 
 
 def main(words: Sequence[str]) -> None:
