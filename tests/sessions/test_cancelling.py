@@ -16,7 +16,8 @@ from segue.application.handoffs.handover import Draft
 from segue.application.handoffs.outcomes import HandedOff, HandoffCancelled, Outcome
 from segue.application.ports.backend import Message, SessionRequest
 from segue.application.segue import Segue
-from segue.domain.errors import BackendUnavailable, IllegalMove
+from segue.domain.errors import BackendUnavailable, IllegalMove, TurnStopped
+from segue.domain.session import MessageKind, MessageStatus
 from segue.testing import ScriptedBackend, build_test_segue
 from tests.holding import hold_until
 from tests.sessions.scripts import (
@@ -137,6 +138,21 @@ async def test_once_the_successor_has_it_the_handoff_is_a_fact(tmp_path: Path, r
         assert not await segue.sessions.cancel(session_id)
         (tmp_path / "go").touch()
         assert handed(await handing).reply == "I go on."
+
+
+@pytest.mark.parametrize("by", ["stop", "task"])
+async def test_a_message_cancelled_before_its_first_step_is_ended_too(segue: Segue, by: str) -> None:
+    session_id = await talked(segue)
+    talk = segue.sessions._conversations.of(await segue.sessions._open_one(session_id))
+    asking = asyncio.create_task(talk.exchange(await talk.add(MessageKind.USER, "asked", "Are you there?")))
+    await asyncio.sleep(0)  # it is begun, and nothing of it has run
+    if by == "stop":
+        assert await talk.stop()
+    else:
+        asking.cancel()
+    with pytest.raises((asyncio.CancelledError, TurnStopped)):
+        await asking
+    assert (await segue.sessions.show(session_id)).said[-1].status is MessageStatus.CANCELLED
 
 
 @pytest.mark.thorough

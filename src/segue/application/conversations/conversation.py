@@ -49,6 +49,7 @@ _GRACE_SECONDS = 1.0
 _LAST_WORDS_SECONDS = 5.0
 _AWAKE_SECONDS = 5.0
 """A worker that held its lease so short a time ago cannot have lost it by silence."""
+_UNANSWERED = "it was cancelled before it was answered"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +61,15 @@ class ConversationParts:
     limits: Limits
     opened: set[str] = field(default_factory=set)
     """Keys of the sessions that this process has opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A message of a person that the agent is at."""
+
+    task: asyncio.Task[SessionMessage]
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once how it ended is written down."""
 
 
 def _moment() -> float:
@@ -96,7 +106,7 @@ class Conversation:
         self._is_joined = False
         self._confirmed = _moment()
         """When the lease was last seen to hold."""
-        self._exchange_task: asyncio.Task[SessionMessage] | None = None
+        self._turn: _Turn | None = None
         self._recording: Recording | None = None
 
     @property
@@ -170,25 +180,28 @@ class Conversation:
             return message
         if self.lease is not None:
             return await self._exchange(message, since, limits, on_event)
-        task = self._exchange_task = asyncio.create_task(self._exchange_held(message, on_event))
+        turn = self._turn = _Turn(asyncio.create_task(self._exchange_held(message, on_event)))
         try:
-            return await task
+            return await turn.task
         except asyncio.CancelledError:
+            if turn.task.cancelled():  # perhaps before its first line ran
+                await uninterrupted(self._end(message, message.cancelled(_UNANSWERED)))
             waiting = asyncio.current_task()
             if waiting is not None and waiting.cancelling():
                 raise
             raise TurnStopped("it was stopped before it had answered") from None
         finally:
-            self._exchange_task = None
+            self._turn = None
+            turn.is_over.set()
 
     async def stop(self) -> bool:
         """Stop what the agent is at for a person; false if it is at nothing."""
-        task = self._exchange_task
-        if task is None:
+        turn = self._turn
+        if turn is None:
             return False
-        task.cancel()
-        await asyncio.wait({task})
-        return task.cancelled()
+        turn.task.cancel()
+        await turn.is_over.wait()
+        return turn.task.cancelled()
 
     async def deliver(self, message: SessionMessage) -> SessionMessage:
         """Send a message, unless it was sent before."""
@@ -373,7 +386,7 @@ class Conversation:
 
     async def _cancel(self, message: SessionMessage) -> None:
         await self._interrupt()
-        await self._end(message, message.cancelled("it was cancelled before it was answered"))
+        await self._end(message, message.cancelled(_UNANSWERED))
 
     async def _end(self, message: SessionMessage, ended: SessionMessage) -> None:
         """How it ended, unless its reply came in the last moment."""
