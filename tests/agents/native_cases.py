@@ -31,7 +31,7 @@ from segue.application.ports.backend import (
     UsageReported,
 )
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
-from segue.domain.permissions import DEFAULT_RULES, PermissionRule, Ruling, Tool
+from segue.domain.permissions import DEFAULT_RULES, SESSION_VARIABLE, PermissionRule, Ruling, Tool
 from segue.domain.pipeline import PipelineStatus
 from segue.domain.template import TemplateStep
 from segue.testing import (
@@ -399,7 +399,7 @@ def marked(backend: StreamedBackend, session: str) -> list[psutil.Process]:
     mark, found = str(backend.sessions_dir / backend.name / session), []
     for process in psutil.process_iter():
         try:
-            own = process.environ().get(supervised.SESSION_VARIABLE) == mark
+            own = process.environ().get(SESSION_VARIABLE) == mark
             if own and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
         except psutil.Error:

@@ -18,6 +18,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+SESSION_VARIABLE = "SEGUE_SESSION"
+"""Set for everything that an agent's session starts."""
+
 
 class Tool(StrEnum):
     """The kinds of tool, whatever an agent calls them."""

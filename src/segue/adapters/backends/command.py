@@ -24,6 +24,7 @@ from segue.application.file_handles import retry_without_handles
 from segue.application.ports.backend import Capabilities, Message, Reply, SessionRequest
 from segue.domain.environment import PassEnv, basic_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
+from segue.domain.permissions import SESSION_VARIABLE
 
 _PLACEHOLDER = re.compile(r"\{(briefing_file|working_dir|model)\}")
 _FIRST_LOOK_SECONDS = 0.01
@@ -141,7 +142,7 @@ def _start(folder: Path, program: str, request: SessionRequest, options: Command
         environment={
             "SEGUE_BRIEFING_FILE": briefing,
             **_environment(options),
-            supervised.SESSION_VARIABLE: str(folder.parent),
+            SESSION_VARIABLE: str(folder.parent),
         },
     )
 

@@ -31,6 +31,7 @@ from segue.application.ports.backend import (
 )
 from segue.domain.environment import agent_environment
 from segue.domain.errors import AgentFailed, BackendUnavailable, SessionLost
+from segue.domain.permissions import SESSION_VARIABLE
 from segue.domain.usage import Usage
 
 _FIRST_LOOK_SECONDS = 0.02
@@ -210,7 +211,7 @@ class StreamedBackend(ProcessPerMessage):
                 **self._environment(options),
                 **launch.environment,
                 "PWD": request.working_dir,
-                supervised.SESSION_VARIABLE: str(folder.parent),
+                SESSION_VARIABLE: str(folder.parent),
             },
         )
 

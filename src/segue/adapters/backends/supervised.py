@@ -12,8 +12,7 @@ from pathlib import Path
 
 import psutil
 
-SESSION_VARIABLE = "SEGUE_SESSION"
-"""Set for everything a session starts, so that what slipped out of its process group is found too."""
+from segue.domain.permissions import SESSION_VARIABLE
 
 _SUPERVISOR = """
 echo $$ > "$1/pid"

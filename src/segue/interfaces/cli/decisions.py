@@ -9,6 +9,7 @@ import typer
 
 from segue.interfaces.cli.foreground import run_in_foreground
 from segue.interfaces.cli.parts import parts_of
+from segue.interfaces.cli.people import refuse_agents
 
 if TYPE_CHECKING:
     from segue.application.pipelines.transactions_deciding import HumanDecision
@@ -59,6 +60,7 @@ def restart(
     as_json: Json = False,
 ) -> None:
     """Continue a pipeline that failed or was aborted, from the first step that is not done."""
+    refuse_agents("restart a pipeline")
     parts = parts_of(context)
 
     async def begin(segue: Segue) -> Pipeline:
@@ -121,6 +123,7 @@ def _decide(
 ) -> None:
     from segue.interfaces.cli.output import printable
 
+    refuse_agents("decide what a pipeline waits for")
     decided, is_left = asyncio.run(
         _decided(context, pipeline_id, approved=approved, comment=comment, is_answer=is_answer)
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segue.interfaces.cli.parts import parts_of
+from segue.interfaces.cli.people import refuse_agents
 from segue.interfaces.cli.pipelines import Id
 from segue.interfaces.cli.xray import export
 
@@ -67,6 +68,7 @@ def merge(
 
     Refused if claims of the run are still false at its end, or tests still weakened. Files
     that make programs run (hooks, CI, settings of Segue and of agents) are named first."""
+    refuse_agents("merge the work of agents")
 
     async def act() -> str:
         parts = parts_of(context)

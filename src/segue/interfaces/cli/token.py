@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from segue.interfaces.cli.parts import parts_of
+from segue.interfaces.cli.people import refuse_agents
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,6 +36,7 @@ def new_token(
     """Make a token and print it, this once; only its hash is kept."""
     from segue.domain.tokens import describe_roles
 
+    refuse_agents("make tokens")
     issued = _with_tokens(context, lambda tokens: tokens.new(name, role, expires))
     token = issued.token
     typer.echo(
@@ -87,6 +89,7 @@ def revoke_token(context: typer.Context, name: Name) -> None:
     """
     from segue.interfaces.cli.output import printable
 
+    refuse_agents("revoke tokens")
     ended = _with_tokens(context, lambda tokens: tokens.revoke(name))
     typer.echo(f"revoked {len(ended)} token{'s' if len(ended) > 1 else ''} of {printable(name)}")
 
@@ -97,6 +100,7 @@ def print_header(context: typer.Context) -> None:
 
     It is made if there is none yet. Other users of the machine could see it if it were an argument of curl.
     """
+    refuse_agents("use the local credential")
     typer.echo(f"Authorization: Bearer {_with_tokens(context, lambda tokens: tokens.local())}")
 
 
@@ -113,6 +117,7 @@ def print_link(
     from segue.application.tokens import BROWSER_ROLES
     from segue.interfaces.cli.serve import url_of
 
+    refuse_agents("make tokens")
     settings = parts_of(context).own_settings(host=host, port=port)
     code = _with_tokens(context, lambda tokens: tokens.new_code(role or BROWSER_ROLES))
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # not bound to

@@ -11,6 +11,7 @@ import typer
 from segue.domain.errors import InvalidRequest, NotTrusted
 from segue.domain.trust import one_line
 from segue.interfaces.cli.parts import Parts, parts_of
+from segue.interfaces.cli.people import refuse_agents
 
 if TYPE_CHECKING:
     from segue.domain.trust import ProjectContent
@@ -38,7 +39,9 @@ def trust(
     parts = parts_of(context)
     if show_list:
         _list(parts, as_json=as_json)
-    elif revoke:
+        return
+    refuse_agents("say which projects are trusted")
+    if revoke:
         _revoke(parts, folder)
     else:
         _trust(parts, folder, yes=yes)

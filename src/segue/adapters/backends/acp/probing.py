@@ -16,6 +16,7 @@ from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, Req
 from segue.application.ports.backend import Probe
 from segue.domain.environment import cloud_hint
 from segue.domain.errors import BackendUnavailable
+from segue.domain.permissions import SESSION_VARIABLE
 
 
 async def probe(options: AcpOptions, timeout: float) -> Probe:
@@ -38,7 +39,7 @@ async def _hello(
         process = await AgentProcess.start(
             [program, *options.arguments[1:]],
             handler=_refuse,
-            environment={**environment, supervised.SESSION_VARIABLE: str(folder)},
+            environment={**environment, SESSION_VARIABLE: str(folder)},
             working_dir=str(folder),
             stderr=stderr,
         )

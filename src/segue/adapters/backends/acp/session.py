@@ -20,6 +20,7 @@ from segue.adapters.backends.acp.usage import SessionUsage
 from segue.adapters.backends.acp.wire import PROTOCOL_VERSION, AgentProcess, RequestError
 from segue.application.ports.backend import Message, Reply, SessionEvent, SessionRequest, UsageReported
 from segue.domain.errors import AgentFailed, BackendError, BackendUnavailable, SessionLost
+from segue.domain.permissions import SESSION_VARIABLE
 from segue.domain.usage import Usage
 
 T = TypeVar("T")
@@ -141,7 +142,7 @@ class LiveSession:
             self._process = await AgentProcess.start(
                 [program, *options.arguments[1:]],
                 handler=self._client.handle,
-                environment={**self._environment, supervised.SESSION_VARIABLE: str(self._folder)},
+                environment={**self._environment, SESSION_VARIABLE: str(self._folder)},
                 working_dir=folder,
                 stderr=self._folder / "stderr",
             )

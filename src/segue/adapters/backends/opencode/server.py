@@ -22,6 +22,7 @@ from segue.adapters.backends.opencode.errors import one_line
 from segue.adapters.backends.opencode.options import REMEDY, ServerSpec
 from segue.adapters.backends.private_files import write_private
 from segue.domain.errors import BackendUnavailable
+from segue.domain.permissions import SESSION_VARIABLE
 
 log = structlog.get_logger()
 
@@ -122,7 +123,7 @@ class ServerFolder:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
-                if process.environ().get(supervised.SESSION_VARIABLE) == str(self.folder):
+                if process.environ().get(SESSION_VARIABLE) == str(self.folder):
                     supervised.reap(process.pid)
                     if process.status() != psutil.STATUS_ZOMBIE:
                         found.append(process)
@@ -224,7 +225,7 @@ class LocalServer:
         try:
             return supervised.spawn(
                 ["/bin/sh", "-c", _STARTER, "segue-opencode", str(folder), *arguments],
-                {**environment, supervised.SESSION_VARIABLE: str(folder)},
+                {**environment, SESSION_VARIABLE: str(folder)},
             )
         except OSError as error:
             raise BackendUnavailable(f"could not start {self._spec.program}: {error.strerror}") from error
