@@ -26,11 +26,12 @@ from segue.application.conversations.transactions import (
     settle_permission,
     storable,
 )
+from segue.application.conversations.turn import HeldTurn
 from segue.application.ports import backend as port
 from segue.application.ports.backend import AgentBackend, Reply, SessionRequest
 from segue.application.ports.store import Rows, Store
 from segue.application.ports.world import Clock
-from segue.domain.errors import AgentFailed, BackendError, LeaseLost, SessionLost, TurnStopped
+from segue.domain.errors import AgentFailed, BackendError, LeaseLost, SessionLost
 from segue.domain.pipeline import Lease
 from segue.domain.session import (
     HandoffLimits,
@@ -49,7 +50,6 @@ _GRACE_SECONDS = 1.0
 _LAST_WORDS_SECONDS = 5.0
 _AWAKE_SECONDS = 5.0
 """A worker that held its lease so short a time ago cannot have lost it by silence."""
-_UNANSWERED = "it was cancelled before it was answered"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,15 +61,6 @@ class ConversationParts:
     limits: Limits
     opened: set[str] = field(default_factory=set)
     """Keys of the sessions that this process has opened."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A message of a person that the agent is at."""
-
-    task: asyncio.Task[SessionMessage]
-    is_over: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once how it ended is written down."""
 
 
 def _moment() -> float:
@@ -106,7 +97,7 @@ class Conversation:
         self._is_joined = False
         self._confirmed = _moment()
         """When the lease was last seen to hold."""
-        self._turn: _Turn | None = None
+        self._turn: HeldTurn[SessionMessage] | None = None
         self._recording: Recording | None = None
 
     @property
@@ -180,28 +171,15 @@ class Conversation:
             return message
         if self.lease is not None:
             return await self._exchange(message, since, limits, on_event)
-        turn = self._turn = _Turn(asyncio.create_task(self._exchange_held(message, on_event)))
+        self._turn = HeldTurn(self._exchange_held(message, on_event), lambda: self._cancel(message))
         try:
-            return await turn.task
-        except asyncio.CancelledError:
-            if turn.task.cancelled():  # perhaps before its first line ran
-                await uninterrupted(self._end(message, message.cancelled(_UNANSWERED)))
-            waiting = asyncio.current_task()
-            if waiting is not None and waiting.cancelling():
-                raise
-            raise TurnStopped("it was stopped before it had answered") from None
+            return await self._turn.result()
         finally:
             self._turn = None
-            turn.is_over.set()
 
     async def stop(self) -> bool:
         """Stop what the agent is at for a person; false if it is at nothing."""
-        turn = self._turn
-        if turn is None:
-            return False
-        turn.task.cancel()
-        await turn.is_over.wait()
-        return turn.task.cancelled()
+        return self._turn is not None and await self._turn.stop()
 
     async def deliver(self, message: SessionMessage) -> SessionMessage:
         """Send a message, unless it was sent before."""
@@ -288,12 +266,9 @@ class Conversation:
             log.warning("session_not_released", session=self.session.id, error=str(error))
 
     async def _exchange_held(self, message: SessionMessage, on_event: OnEvent | None) -> SessionMessage:
-        """With a person: how it ends is written down, whatever that is."""
+        """With a person: a failure is written down, too."""
         try:
             return await self._exchange(message, None, None, on_event)
-        except asyncio.CancelledError:
-            await uninterrupted(self._cancel(message))
-            raise
         except BackendError as error:
             await self._end(message, message.failed(str(error)))
             raise
@@ -386,7 +361,7 @@ class Conversation:
 
     async def _cancel(self, message: SessionMessage) -> None:
         await self._interrupt()
-        await self._end(message, message.cancelled(_UNANSWERED))
+        await self._end(message, message.cancelled("it was cancelled before it was answered"))
 
     async def _end(self, message: SessionMessage, ended: SessionMessage) -> None:
         """How it ended, unless its reply came in the last moment."""
