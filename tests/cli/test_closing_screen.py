@@ -20,6 +20,7 @@ from segue.domain.final_state import (
     TestCounts,
 )
 from segue.domain.pipeline import PipelineStatus, StepStatus
+from segue.domain.template import StepType
 from segue.domain.usage import Usage
 from segue.interfaces.cli.closing import Closing, print_closing
 from segue.interfaces.cli.steps_block import print_steps
@@ -55,6 +56,7 @@ def step(index: int, name: str, backend: str, minutes: int, usage: Usage, **coun
     handoff = SimpleNamespace(ledger=ledger, metadata={"outcome": "completed"}, is_synthetic=False)
     return SimpleNamespace(
         order_index=index,
+        type=StepType.AGENT,
         agent_name=name,
         name=name,
         backend=backend,
@@ -100,7 +102,12 @@ def closing(*findings: Finding, can_merge: bool = True) -> Closing:
     )
     workspace = SimpleNamespace(branch="segue/42-empty-cart")
     detail: Any = SimpleNamespace(
-        id=42, title="Empty cart", status=PipelineStatus.DONE, steps=steps, workspace=workspace
+        id=42,
+        title="Empty cart",
+        status=PipelineStatus.DONE,
+        steps=steps,
+        approvals=[],
+        workspace=workspace,
     )
     return Closing(detail=detail, result=result_of(run), files=files, can_merge=can_merge, into="main")
 

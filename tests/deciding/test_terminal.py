@@ -38,10 +38,14 @@ def test_left_at_the_question_it_waits_on(repository: Path) -> None:
     write_templates(repository, {"dev": agent(ASKS)}, t=[{"agent": "dev"}])
     for number, key in enumerate(("\x03", "\x04"), start=1):
         with in_terminal(repository, "t", "Do it.", command="run", rows=60) as terminal:
-            terminal.sees("Which database?", "y  as recommended", "\n>")
+            terminal.sees("waits for you", "Which database?", "y  as recommended", "\n>")
             terminal.type("r\r")
             terminal.sees("Why, or Enter:")
             terminal.type(key)
             assert terminal.ends() == 3, terminal.screen
             assert f'segue pipelines answer {number} "..."' in terminal.screen.partition("Next")[2]
     assert 'next: segue pipelines answer 1 "...", or reject 1' in segue("inbox")
+    shown = segue("pipelines", "show", "1").splitlines()
+    step = next(line for line in shown if line.startswith("1  dev"))
+    assert "waiting_for_approval" in step
+    assert step in segue("pipelines", "show", "1").splitlines(), "the time that it took stands still"

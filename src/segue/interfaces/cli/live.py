@@ -20,7 +20,16 @@ from segue.domain.audit import FINAL_KINDS, AuditEntry, AuditKind
 from segue.domain.usage import Usage
 from segue.interfaces.cli.activity import WorkShown, approval_lines, describe_activity, describe_usage
 from segue.interfaces.cli.ledgers import describe_ledger
-from segue.interfaces.cli.output import MARKS, STYLES, duration, plain_table, printable, safe, styled
+from segue.interfaces.cli.output import (
+    MARKS,
+    STYLES,
+    duration,
+    plain_table,
+    printable,
+    safe,
+    state_of_step,
+    styled,
+)
 
 if TYPE_CHECKING:
     from segue.application.segue import Segue
@@ -116,14 +125,15 @@ class _LiveTable:
     def _render(self) -> Group:
         table = Table.grid(padding=(0, 2, 0, 0))
         for step in self._detail.steps:
-            running = step.status == "running" and self._detail.status == "running"
-            mark = self._spinner if running else Text(MARKS[step.status], STYLES[step.status])
+            status, end = state_of_step(self._detail, step)
+            running = status == "running" and self._detail.status == "running"
+            mark = self._spinner if running else Text(MARKS[status], STYLES[status])
             table.add_row(
                 mark,
                 str(step.order_index + 1),
                 Text(printable(step.name), style="bold" if running else ""),
-                Text(step.status, style=STYLES[step.status]),
-                duration(step.started_at, step.finished_at),
+                Text(status, style=STYLES[status]),
+                duration(step.started_at, end),
                 Text.from_markup(_remark(step, self._work.usage_of(step))),
             )
             if running:
@@ -260,11 +270,12 @@ def steps_table(detail: PipelineDetail) -> Table:
     """The steps of a run as a table."""
     table = plain_table("", "agent", "status", "time", "")
     for step in detail.steps:
+        status, end = state_of_step(detail, step)
         table.add_row(
             str(step.order_index + 1),
             safe(step.name),
-            styled(step.status),
-            duration(step.started_at, step.finished_at),
+            styled(status),
+            duration(step.started_at, end),
             _remark(step, step.usage),
         )
     return table

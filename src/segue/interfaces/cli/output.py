@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from segue.interfaces.cli.marks import STATES, Mark
+
+if TYPE_CHECKING:
+    from segue.application.views import PipelineDetail, StepView
 
 _OTHERS = {"handing_over": Mark("↪", ">", "cyan"), "handed_over": Mark("↪", ">", "blue")}
 """States of sessions that no step has."""
@@ -68,6 +71,14 @@ def status_of(pipeline: Any) -> str:
     if pipeline.status == "running" and pipeline.worker_id is None:
         return "interrupted"
     return str(pipeline.status)
+
+
+def state_of_step(detail: PipelineDetail, step: StepView) -> tuple[str, datetime | None]:
+    """The status of a step and when it ended; while it waits for a person, that, and since when."""
+    for approval in detail.approvals:
+        if approval.step_id == step.id and approval.waits_without_agent:
+            return "waiting_for_approval", approval.created_at
+    return str(step.status), step.finished_at
 
 
 def plain_table(*headings: str) -> Table:

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from segue.domain.amounts import count, describe_cost, describe_time, describe_tokens
+from segue.domain.template import StepType
 from segue.interfaces.cli.lines import one_line, put
 from segue.interfaces.cli.marks import VERDICTS, Signs
+from segue.interfaces.cli.output import state_of_step
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rich.console import Console
 
     from segue.application.views import PipelineDetail, StepView
 
 _PROGRAMS = {"claude_code": "claude"}
 """Back ends whose program has another name."""
+_SAID = {"failed": "failed", "aborted": "aborted", "waiting_for_approval": "waits for you"}
+"""States that are said in words, too."""
 
 
 def print_title(detail: PipelineDetail, screen: Console) -> None:
@@ -33,12 +39,12 @@ def print_steps(detail: PipelineDetail, screen: Console) -> None:
     back_width = max(8, *(len(program_of(step)) for step in detail.steps))
     for step in detail.steps:
         number = f" {step.order_index + 1} {one_line(step.name):<{name_width}}  "
-        spent = (
-            f"{program_of(step):<{back_width}}{_time_of(step):>9}{_tokens_of(step):>13}{_cost_of(step):>8}"
-        )
-        remark = f"   {_remark(step)}" if _remark(step) else ""
-        put(screen, signs.state(step.status) + Text(number + spent + remark))
-        for line in _tally_lines(step, signs):
+        state, end = state_of_step(detail, step)
+        took = _time_until(end, step)
+        spent = f"{program_of(step):<{back_width}}{took:>9}{_tokens_of(step):>13}{_cost_of(step):>8}"
+        remark = f"   {words}" if (words := _remark(step, state)) else ""
+        put(screen, signs.state(state) + Text(number + spent + remark))
+        for line in _tally_lines(step, state, signs):
             put(screen, Text("    ") + line)
 
 
@@ -57,9 +63,9 @@ def tally(counts: Mapping[str, int], signs: Signs, names: tuple[str, ...] = tupl
     return Text("  ").join(parts)
 
 
-def _tally_lines(step: StepView, signs: Signs) -> Iterator[Text]:
+def _tally_lines(step: StepView, state: str, signs: Signs) -> Iterator[Text]:
     handoff = step.latest_handoff
-    if handoff is None or step.status in ("pending", "running"):
+    if handoff is None or state in ("pending", "running"):
         return
     if handoff.is_synthetic:
         yield Text(f"no handoff by the agent; Segue recorded {_recorded(handoff.metadata or {})}")
@@ -77,10 +83,10 @@ def _recorded(record: Mapping[str, Any]) -> str:
     return count(files, "changed file") if files else "no changed file"
 
 
-def _time_of(step: StepView) -> str:
-    if step.started_at is None or step.finished_at is None:
+def _time_until(end: datetime | None, step: StepView) -> str:
+    if step.type is StepType.APPROVAL or step.started_at is None or end is None:
         return ""
-    return describe_time((step.finished_at - step.started_at).total_seconds())
+    return describe_time((end - step.started_at).total_seconds())
 
 
 def _tokens_of(step: StepView) -> str:
@@ -91,10 +97,10 @@ def _cost_of(step: StepView) -> str:
     return describe_cost(step.usage.cost) if step.usage and step.usage.cost else ""
 
 
-def _remark(step: StepView) -> str:
+def _remark(step: StepView, state: str) -> str:
     """What is worth knowing of how it went."""
     attempts = step.attempt_count - step.handovers
-    parts = [step.status.value] if step.status in ("failed", "aborted") else []
+    parts = [words] if (words := _SAID.get(state)) else []
     parts += [count(attempts, "attempt")] if attempts > 1 else []
     parts += [count(step.handovers, "handover")] if step.handovers else []
     parts += [count(step.repairs, "repair")] if step.repairs else []
