@@ -88,6 +88,13 @@ class LazyParts:
 
         return open_catalog(settings)
 
+    def catalog_schema(self) -> dict[str, Any]:
+        """The JSON Schema of catalog files, with the options of every back end that people use."""
+        from segue.adapters.backends import BACKENDS, options_model
+        from segue.adapters.catalog.schema import catalog_schema
+
+        return catalog_schema([name for name in BACKENDS if name != "scripted"], options_model)
+
     def token_counter(self, model: str | None) -> VocabularyCounter:
         """The counter for a model; loaded when tokens are counted."""
         from segue.adapters.tokens import counter_for

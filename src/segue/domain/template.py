@@ -104,7 +104,7 @@ class StepEnding(StrEnum):
 _EVERY_TYPE = frozenset({"type", "name", "description", "timeout", "back_to", "at_most"})
 REACTIONS = ("on_refuted", "on_bad_handoff", "on_failed_checks", "on_no_change")
 """Keys of a template and of its steps that say what a finding leads to."""
-_KEYS: Mapping[StepType, frozenset[str]] = {
+KEYS_OF_TYPE: Mapping[StepType, frozenset[str]] = {
     StepType.AGENT: _EVERY_TYPE | {"agent", "model", "checks", "on_outcome", "on_reject", *REACTIONS},
     StepType.APPROVAL: _EVERY_TYPE | {"on_reject", "remind_after_hours"},
     StepType.GATE: _EVERY_TYPE | {"checks", "until"},
@@ -168,7 +168,7 @@ class TemplateStep(CatalogEntry):
 
     @model_validator(mode="after")
     def _keys_fit_the_type(self) -> TemplateStep:
-        known = _KEYS[self.type]
+        known = KEYS_OF_TYPE[self.type]
         for key in type(self).model_fields:
             if key in self.model_fields_set and key not in known:
                 hint = describe_known(key, known)
@@ -217,6 +217,7 @@ class PipelineTemplate(CatalogEntry):
     description: str = ""
     """What the recipe is for, in a line."""
     steps: tuple[TemplateStep, ...] = Field(min_length=1)
+    """What is done, in order; at least one is an agent's."""
     checks: tuple[str, ...] | Literal["project"] = ()
     """Commands that Segue runs in the workspace after each step, such as `pytest -q`."""
     on_refuted: FindingReaction = Reaction.REPAIR

@@ -39,7 +39,9 @@ class CommandOptions(BaseModel):
     """What may stand under `options` of an agent on the `command` back end."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    command: Annotated[tuple[str, ...], BeforeValidator(_as_arguments)] = Field(min_length=1)
+    command: Annotated[
+        tuple[str, ...], BeforeValidator(_as_arguments, json_schema_input_type=str | tuple[str, ...])
+    ] = Field(min_length=1)
     """Program and arguments; {briefing_file}, {working_dir} and {model} are filled in."""
     briefing: Literal["stdin", "file"] = "stdin"
     """How the program gets its briefing; in both cases SEGUE_BRIEFING_FILE names the file."""

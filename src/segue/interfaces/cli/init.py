@@ -13,6 +13,7 @@ from segue.domain.errors import SegueError, UnsafeProject
 from segue.domain.trust import ProjectContent, is_configuration
 from segue.interfaces.cli.checks import find_proposals, yaml_checks
 from segue.interfaces.cli.parts import CliSettings, Parts, parts_of
+from segue.interfaces.cli.schema import FILE_NAME, schema_text
 
 _SETTINGS = """\
 # Settings of Segue for this project. Each can also be set in the environment: SEGUE_BACKEND,
@@ -41,7 +42,8 @@ step_timeout: 600
 # Templates that name no checks have these; `segue run --check` replaces them for one run.
 {checks}"""
 
-_CATALOG = """\
+_CATALOG = f"""\
+# yaml-language-server: $schema={FILE_NAME}
 # Agents and templates of this project. An entry with the name of a built-in one takes its place;
 # `segue agents list` and `segue templates list` show what is on offer.
 
@@ -101,7 +103,11 @@ def init(
         parts.project_content(directory)  # refuses what leads out of the project
     proposals = find_proposals(directory)
     written = _SETTINGS.replace("{checks}", yaml_checks(proposals))
-    files = {folder / "segue.yaml": written, folder / "catalog.yaml": _CATALOG}
+    files = {
+        folder / "segue.yaml": written,
+        folder / "catalog.yaml": _CATALOG,
+        folder / FILE_NAME: schema_text(parts),
+    }
     there = [path for path in files if path.exists()]
     if there and not force:
         names = " and ".join(str(path) for path in there)
@@ -115,7 +121,7 @@ def init(
             typer.echo(f"wrote {path}")
     except OSError as error:
         raise SegueError(f"cannot write {folder}: {error.strerror}") from error
-    _trust(parts, settings, directory, files)
+    _trust(parts, settings, directory, {path: text for path, text in files.items() if path.suffix == ".yaml"})
     for each in proposals:
         typer.echo(f"check: {each.command}   # found in {each.found_in}; runs after each step")
     typer.echo('next: segue run ask "Say hello"     # the sample agent of catalog.yaml, without a model')

@@ -153,6 +153,10 @@ class Parts(Protocol):
         """The catalog alone."""
         ...
 
+    def catalog_schema(self) -> dict[str, Any]:
+        """The JSON Schema of catalog files."""
+        ...
+
     def token_counter(self, model: str | None) -> TokenCounter:
         """The counter for a model, or the nearest there is."""
         ...

@@ -45,6 +45,7 @@ COMMANDS = {
     "audit": CommandPlace("audit", "app", "Read the audit trail, export it, and verify it."),
     "agents": CommandPlace("agents", "app", "The agents that can do a step, and their programs."),
     "templates": CommandPlace("catalog", "templates", "The recipes that can be run."),
+    "schema": CommandPlace("schema", "app", "Print the JSON Schema of catalog files, for editors."),
 }
 
 

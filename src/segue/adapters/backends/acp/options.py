@@ -26,7 +26,9 @@ class AcpOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     agent: str | None = None
     """A known agent: opencode, goose, claude, codex, gemini, qwen, omp or pi."""
-    command: Annotated[tuple[str, ...], BeforeValidator(_as_arguments)] = ()
+    command: Annotated[
+        tuple[str, ...], BeforeValidator(_as_arguments, json_schema_input_type=str | tuple[str, ...])
+    ] = ()
     """Program and arguments, for any other agent or in place of the known one's; a known agent's program may
     stand alone."""
     pass_env: PassEnv = ()
