@@ -119,6 +119,10 @@ class AskedOnce:
         """What the sources say."""
         return self.sources.is_whole
 
+    def has_commit(self, name: str) -> bool | None:
+        """True if the id of some commit begins so."""
+        return self.sources.has_commit(name)
+
     def text(self, path: str, *, before: bool = False) -> str | None:
         """The text of a file."""
         return self.sources.text(path, before=before)

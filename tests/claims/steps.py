@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +38,11 @@ class Step:
 
 
 def step(
-    before: Mapping[str, str], after: Mapping[str, str], renamed: Mapping[str, str] | None = None, **more: Any
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    renamed: Mapping[str, str] | None = None,
+    known_commits: Collection[str] = (),
+    **more: Any,
 ) -> Step:
     """The step from one tree to another; `renamed` gives the new name of a file for its old one."""
     changes: dict[str, Change] = {}
@@ -58,7 +62,8 @@ def step(
         dependencies=measured.dependencies,
         are_commits_whole=True,
     )
-    return Step(evidence=replace(evidence, **more), sources=TextSources(before=before, after=after))
+    sources = TextSources(before=before, after=after, commits=known_commits)
+    return Step(evidence=replace(evidence, **more), sources=sources)
 
 
 def _change(before: str | None, after: str | None, old: str | None) -> Change:

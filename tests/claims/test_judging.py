@@ -14,6 +14,7 @@ from segue.domain.evidence.model import (
     TestRun,
     WeakenedTest,
 )
+from segue.domain.evidence.sources import TextSources
 from tests.claims.steps import Step, step
 
 BEFORE = {
@@ -63,7 +64,7 @@ STEP = step(
     commands=(ran("python -m pytest -q", 0, "2 passed in 0.1s\n"), ran("ruff check .", 1)),
     is_log_whole=True,
     commits=(COMMIT,),
-    known_commits=frozenset({COMMIT}),
+    known_commits=[COMMIT],
 )
 
 TRUE = """
@@ -274,7 +275,8 @@ def test_plans_questions_and_other_peoples_deeds_are_not_claims(statement: str) 
 
 @pytest.mark.parametrize("statement", [*TRUE, *FALSE])
 def test_without_the_text_of_the_files_nothing_true_is_refuted(statement: str) -> None:
-    bare = step({}, {}).having(before=None, after=None, are_commits_whole=False)
+    unknown = replace(step({}, {}), sources=TextSources())
+    bare = unknown.having(before=None, after=None, are_commits_whole=False)
     assert "refuted" not in verdicts(statement, bare)
     cut = STEP.having(is_diff_whole=False, is_log_whole=False)
     if statement in TRUE:

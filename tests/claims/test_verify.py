@@ -60,7 +60,6 @@ EVIDENCE = Evidence(
     | {"src/new.py", "src/moved.py", "tests/data/one.json", "tests/data/two.json", "secret.enc", "sub"},
     unseen={"build/out.js": "git ignores it", "sub/": "it lies in a submodule"},
     roots=("/home/me/project",),
-    known_commits=frozenset({"abc1234" + "0" * 33, "def5678" + "0" * 33}),
     commits=("abc1234" + "0" * 33,),
     are_commits_whole=True,
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.adapters.git import collect_evidence
+from segue.adapters.git import collect_evidence, open_sources
 from segue.domain.claims import ChangeKind, LineRange
 from segue.domain.errors import RepositoryError
 from tests.git.repositories import commit, git, lines, new_repository, write
@@ -70,9 +70,23 @@ def test_two_revisions_show_the_same_as_the_work_tree(repo: Path) -> None:
     assert committed.changes == in_tree.changes
     assert committed.after == in_tree.after
     assert committed.commits == (head,)
-    assert committed.known_commits == {base, head}
     assert collect_evidence(repo, base).changes == in_tree.changes
     assert collect_evidence(repo, "HEAD").changes == {}
+
+
+def test_commits_are_known_by_the_beginning_of_their_ids(repo: Path, tmp_path: Path) -> None:
+    first = git(repo, "rev-parse", "HEAD")
+    second = commit(repo)
+    git(repo, "reset", "-q", "--hard", first)
+    sources = open_sources(repo, first)
+    assert [sources.has_commit(name) for name in (first, first[:7], second[:12])] == [True] * 3
+    blob = git(repo, "rev-parse", "HEAD:src/a.py")
+    assert [sources.has_commit(name) for name in ("0" * 12, blob, blob[:10])] == [False] * 3
+    write(repo, {"third.txt": "3\n"})
+    third = commit(repo)
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repo}", "shallow")
+    shallow = open_sources(tmp_path / "shallow", "HEAD")
+    assert (shallow.has_commit(third[:9]), shallow.has_commit(first[:9])) == (True, None)
 
 
 def test_nothing_is_written_into_the_repository(repo: Path) -> None:

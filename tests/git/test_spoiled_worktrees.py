@@ -296,7 +296,6 @@ async def test_a_worktree_of_another_run_that_is_being_made_is_no_matter(flow: F
     assert b"bad object worktrees/other/HEAD" in failing.stderr
     evidence, _ = await flow.whole(lambda folder: write(folder, {"new.txt": "1\n"}))
     assert kinds(evidence) == {"new.txt": ADDED}
-    assert not evidence.are_commits_whole
 
 
 async def test_a_repository_that_an_agent_makes_of_its_folder_takes_no_work_away(

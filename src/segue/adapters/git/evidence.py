@@ -27,7 +27,7 @@ from segue.domain.evidence.model import Change, ChangeKind, Evidence
 from segue.domain.evidence.sources import Observed
 
 MOST_COMMITS = 100_000
-"""So many commits are known at most."""
+"""So many commits of a step are known at most."""
 _MOST_OLD_BYTES = 256_000_000
 """So much of the files before is read to count their lines."""
 _GITLINK, _SYMLINK, _FILE = "160000", "120000", "100644"
@@ -105,8 +105,7 @@ def observe_repository(
     found = _compare_with_work_tree(repository, base) if head is None else _compare(repository, base, head)
     before, after, tip = found.before, found.after, found.tip
     new = [] if tip is None or tip == found.start else [tip, *([f"^{found.start}"] if found.start else [])]
-    commits, _ = _commits(repository, new) if new else ((), True)
-    known, all_known = _known_commits(repository, [tip] if tip else [])
+    commits, are_commits_whole = _commits(repository, new) if new else ((), True)
     is_tree_whole = before.is_whole and after.is_whole
     sources = GitSources(
         repository=repository,
@@ -133,12 +132,11 @@ def observe_repository(
         unparsed=measured.unparsed,
         dependencies=measured.dependencies,
         commits=commits,
-        known_commits=frozenset(known),
         roots=tuple(dict.fromkeys((top, os.path.realpath(top)))),
         prefix=repository.prefix,
         is_diff_whole=found.is_whole and after.is_whole,
         is_tree_whole=is_tree_whole,
-        are_commits_whole=all_known,
+        are_commits_whole=are_commits_whole,
     )
     return ObservedRepository(evidence=evidence, sources=sources)
 
@@ -161,7 +159,8 @@ class _Comparison:
 def _compare_with_work_tree(repository: Repository, base: str | None) -> _Comparison:
     with own_index(repository) as index:
         after = _read_work_tree(repository, index)
-        start = after.head if base in ("HEAD", after.head) else _resolve(repository, base)
+        is_head = after.head is not None and base in ("HEAD", after.head)
+        start = after.head if is_head else _resolve(repository, base)
         if after.is_clean and start == after.head:
             before = _TreeState(paths=after.paths, ids=after.ids)
             return _Comparison(start=start, tip=start, before=before, after=after, changes={}, old_ids={})
@@ -237,7 +236,12 @@ def _resolve(repository: Repository, revision: str | None) -> str | None:
     if found is not None:
         return found.id
     if revision == "HEAD":
-        return None
+        named = repository.run("rev-parse", "--verify", "--quiet", "HEAD", may_fail=True).text.strip()
+        if not named:
+            return None
+        raise RepositoryError(
+            f"HEAD of {repository.folder} names a commit that is not there; `git fsck` shows what is missing"
+        )
     raise RepositoryError(
         f'there is no revision "{revision}" in {repository.folder}; `git log` shows those there are'
     )
@@ -302,20 +306,6 @@ def _add_to_index(repository: Repository, index: Mapping[str, str], names: Itera
     )
     if lines:
         repository.run("update-index", "-z", "--index-info", stdin=lines, environment=index)
-
-
-def _known_commits(repository: Repository, tips: list[str]) -> tuple[tuple[str, ...], bool]:
-    """The ids of all commits of a repository, and whether these are all."""
-    try:
-        return _commits(repository, ["--all", "--reflog", *tips])
-    except RepositoryError:
-        # Another worktree is being made or is broken: its HEAD names nothing. This one's own are enough.
-        own = (
-            ["--single-worktree", "--all", "--reflog", *tips]
-            if tips
-            else ["--branches", "--tags", "--remotes"]
-        )
-        return _commits(repository, own)[0], False
 
 
 def _commits(repository: Repository, of: list[str]) -> tuple[tuple[str, ...], bool]:

@@ -41,6 +41,20 @@ class GitSources:
     """False if files are missing in these lists, or were too large for a search that was made."""
     _texts: dict[tuple[bool, str], str | None] = field(default_factory=dict)
 
+    def has_commit(self, name: str) -> bool | None:
+        """True if the id of some commit begins so, also of one that no branch holds any more.
+
+        None of a shallow clone without it: older commits are elsewhere.
+        """
+        asked = ("rev-parse", "--is-shallow-repository", f"--disambiguate={name}")
+        is_shallow, *ids = self.repository.run(*asked).text.decode("ascii").split()
+        if ids:
+            stdin = "".join(f"{each}\n" for each in ids).encode("ascii")
+            kinds = self.repository.run("cat-file", "--batch-check=%(objecttype)", stdin=stdin).text
+            if b"commit" in kinds.split():
+                return True
+        return None if is_shallow == "true" else False
+
     def text(self, path: str, *, before: bool = False) -> str | None:
         """The text of a file; none if there is none, or if it is not text."""
         if (before, path) not in self._texts:

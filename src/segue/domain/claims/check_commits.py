@@ -26,14 +26,16 @@ def check_commits(case: Case) -> list[Atom]:
         ]
         if any(commit.startswith(name) for commit in evidence.commits):
             found.append(holds(f"{name} is a commit of this step", (at, *words, *verbs), in_tree()))
-        elif any(commit.startswith(name) for commit in evidence.known_commits):
+            continue
+        is_known = case.world.sources.has_commit(name) if case.world.sources is not None else None
+        if is_known:
             told = f"{name} is a commit, but not one of this step"
             is_deed = bool(verbs) and not _is_aside(case, at) and evidence.are_commits_whole
             found.append(contradicts(told, in_tree()) if is_deed else unknown(told))
-        elif evidence.are_commits_whole and not _is_aside(case, at):
+        elif is_known is False and not _is_aside(case, at):
             found.append(contradicts(f"there is no commit {name}", in_tree()))
         else:
-            found.append(unknown("not all commits are known"))
+            found.append(unknown(f"whether there is a commit {name} is not known"))
     return found
 
 

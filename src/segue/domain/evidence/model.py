@@ -286,8 +286,6 @@ class Evidence:
     """Tests that prove less than before."""
     commits: tuple[str, ...] = ()
     """The full ids of the step's own commits."""
-    known_commits: frozenset[str] = frozenset()
-    """The full ids of all commits of the repository."""
     roots: tuple[str, ...] = ()
     """The absolute paths that lead to the top of the repository."""
     prefix: str = ""
@@ -299,4 +297,4 @@ class Evidence:
     is_log_whole: bool = False
     """True if `commands` holds every command that the agent ran."""
     are_commits_whole: bool = False
-    """True if `known_commits` holds every commit."""
+    """True if `commits` holds every commit of the step."""

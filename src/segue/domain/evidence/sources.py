@@ -24,6 +24,10 @@ class Sources(Protocol):
         """False if text may be missing: then absence proves nothing. Ask after a search: it may find out."""
         ...
 
+    def has_commit(self, name: str) -> bool | None:
+        """True if the id of some commit begins so; none if that cannot be told."""
+        ...
+
     def text(self, path: str, *, before: bool = False) -> str | None:
         """The text of a file; none if there is none, or if it is not text."""
         ...
@@ -53,6 +57,12 @@ class TextSources:
     """Path -> text after it."""
     is_whole: bool = True
     """False if text may be missing."""
+    commits: Collection[str] | None = None
+    """The full ids of all commits; none if they are not known."""
+
+    def has_commit(self, name: str) -> bool | None:
+        """True if the id of some commit begins so."""
+        return None if self.commits is None else any(each.startswith(name) for each in self.commits)
 
     def text(self, path: str, *, before: bool = False) -> str | None:
         """The text of a file."""
