@@ -105,6 +105,30 @@ async def test_a_restored_worktree_is_found_again_after_a_crash(tmp_path: Path, 
     assert await there.shared.restore(work, 1) == await there.shared.restore(work, 1)
 
 
+async def test_locks_that_a_killed_git_left_on_the_branch_of_a_run_stop_nothing(
+    tmp_path: Path, folder: Path
+) -> None:
+    here, there = Machine(tmp_path / "here"), Machine(tmp_path / "there")
+
+    def lock(repository: Path) -> Path:
+        left = repository / "refs/heads/segue/1-fix-it.lock"
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.touch()
+        return left
+
+    left = lock(folder / ".git")
+    workspace = await here.begin(folder)
+    assert (workspace.branch, left.exists()) == ("segue/1-fix-it", False)
+    source = await here.shared.describe(workspace)
+    work = Work(source=source, branch="segue/1-fix-it", commit=source.base)
+    first = await there.shared.restore(work, 1)
+    await there.step(first, 1, {"one.py": "one = 1\n"})
+    left = lock(Path(str(first.repository)) / ".git")
+    again = await there.shared.restore(work, 2)
+    assert await there.workspaces.mark(again) == source.base
+    assert not left.exists()
+
+
 async def test_commits_that_were_never_pushed_are_bundled_without_what_the_origin_has(
     tmp_path: Path, folder: Path
 ) -> None:

@@ -61,6 +61,14 @@ WAYS = {
     "a broken .git": ("echo 1 > new.txt", "echo nonsense > .git"),
     "a lock": ("echo 1 > new.txt", "touch $(git rev-parse --git-dir)/index.lock"),
     "a lock of HEAD": ("echo 1 > new.txt", "touch $(git rev-parse --git-dir)/HEAD.lock"),
+    "a lock of Segue's own reference": (
+        "echo 1 > new.txt",
+        "d=$(git rev-parse --git-dir)/refs/worktree/segue; mkdir -p $d; touch $d/tip.lock",
+    ),
+    "a lock of its branch": (
+        "echo 1 > new.txt",
+        "touch $(git rev-parse --git-common-dir)/$(git symbolic-ref HEAD).lock",
+    ),
     "a merge that conflicts": (
         "git checkout -qb x; echo x > new.txt; git add .; git commit -qm x",
         "git checkout -q -; echo y > new.txt; git add .; git commit -qm y; git merge x; echo 1 > new.txt",

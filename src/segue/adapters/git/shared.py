@@ -16,7 +16,7 @@ from segue.adapters.git.bundles import MOST_BYTES, has_commit, make_bundle, miss
 from segue.adapters.git.clones import bring_commit, clone_folder, open_clone
 from segue.adapters.git.nested import left_behind
 from segue.adapters.git.repository import Repository, open_repository
-from segue.adapters.git.states import commit_of, commit_state, head_of, mark_state
+from segue.adapters.git.states import commit_of, commit_state, head_of, mark_state, set_branch
 from segue.adapters.git.transport import push
 from segue.adapters.git.workspaces import folder_in
 from segue.adapters.git.worktrees import (
@@ -162,7 +162,7 @@ class GitSharedRepositories:
             number += 1
             place = self._root / f"{pipeline_id}-{number}"
         remove_worktree(clone, place)
-        clone.run("update-ref", f"refs/heads/{work.branch}", work.commit)
+        set_branch(clone, work.branch, work.commit)
         add_worktree(clone, place, work.branch, work.commit, force=True)
         return place
 
@@ -186,7 +186,7 @@ class GitSharedRepositories:
             repository = open_repository(top) if folder else open_clone(self._clones, work.source)
             bring_commit(repository, work.source, work.commit, work.bundles)
             branch = _free_name(repository, work)
-            repository.run("update-ref", f"refs/heads/{branch}", work.commit)
+            set_branch(repository, branch, work.commit)
         return Workspace(
             kind=WorkspaceKind.WORKTREE,
             path=str(self._root / "elsewhere"),

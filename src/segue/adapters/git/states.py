@@ -81,13 +81,29 @@ def begin_history(repository: Repository, message: str) -> None:
         _replace_index(repository, Path(index["GIT_INDEX_FILE"]))
 
 
+def set_branch(repository: Repository, branch: str, commit: str) -> None:
+    """Let a branch of ours name a commit; only our own processes move it, and they take turns."""
+    break_branch_lock(repository, branch)
+    repository.run("update-ref", f"refs/heads/{branch}", commit)
+
+
+def break_branch_lock(repository: Repository, branch: str) -> None:
+    """Remove the lock that a killed git left on a branch of ours."""
+    _break_locks(_lock_of_branch(repository, branch))
+
+
 def break_locks(repository: Repository, branch: str) -> None:
-    """Remove locks that a killed git left in a worktree, after a moment for one that is at work."""
-    locks = [
-        repository.git_dir / "index.lock",
-        repository.git_dir / "HEAD.lock",
-        repository.common_dir / "refs" / "heads" / f"{branch}.lock",
-    ]
+    """Remove the locks that a killed git left in a worktree."""
+    private = (repository.git_dir / f"{name}.lock" for name in ("index", "HEAD", _TIP))
+    _break_locks(*private, _lock_of_branch(repository, branch))
+
+
+def _lock_of_branch(repository: Repository, branch: str) -> Path:
+    return repository.common_dir / "refs" / "heads" / f"{branch}.lock"
+
+
+def _break_locks(*locks: Path) -> None:
+    """Remove locks, after a moment for a git that is at work."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while any(lock.exists() for lock in locks) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -17,7 +17,7 @@ from pathlib import Path
 from segue.adapters.git.processes import run_git
 from segue.adapters.git.repository import Repository, open_repository
 from segue.adapters.git.stamps import read_small_file
-from segue.adapters.git.states import begin_history, commit_of
+from segue.adapters.git.states import begin_history, break_branch_lock, commit_of
 from segue.domain.errors import RepositoryError
 
 _UNFINISHED = "Segue is making it"
@@ -80,6 +80,7 @@ def add_worktree(
         is_of_bare = repository.configuration.is_bare and _branch_of(repository.common_dir) == branch
         repository.run(*asked, *(["--force"] if is_of_bare or force else []), str(folder), branch)
     else:
+        break_branch_lock(repository, branch)
         repository.run(*asked, "--no-track", "-b", branch, str(folder), base)
     _connect(repository, folder)
     if text := repository.configuration.worktree_text:
