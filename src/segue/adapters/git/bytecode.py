@@ -1,7 +1,8 @@
 """Removes the bytecode that Python left in a work tree, so that a check runs what the files say.
 
 Python takes bytecode for that of a file if its second and size are the same. So bytecode may be old, and
-whoever works in the folder can plant some that is of no source at all; git ignores it, so no diff shows it.
+anyone who works in the folder can plant some that is of no source at all. Git ignores it, so no diff shows
+it.
 """
 
 from __future__ import annotations
