@@ -70,6 +70,9 @@ def test_two_revisions_show_the_same_as_the_work_tree(repo: Path) -> None:
     assert committed.changes == in_tree.changes
     assert committed.after == in_tree.after
     assert committed.commits == (head,)
+    assert committed.are_commits_whole
+    sources = open_sources(repo, base, "HEAD")
+    assert (sources.has_commit(base), sources.has_commit(head)) == (True, True)
     assert collect_evidence(repo, base).changes == in_tree.changes
     assert collect_evidence(repo, "HEAD").changes == {}
 

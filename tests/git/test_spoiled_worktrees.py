@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from segue.adapters.git import open_sources
 from segue.domain.errors import RepositoryError
 from segue.domain.evidence.model import ChangeKind
 from segue.domain.workspace import WorkspaceChoice
@@ -302,8 +303,12 @@ async def test_a_worktree_of_another_run_that_is_being_made_is_no_matter(flow: F
     (repo / ".git" / "worktrees" / "other" / "HEAD").write_text("0" * 39 + "1\n")
     failing = subprocess.run(["git", "rev-list", "--all"], cwd=repo, capture_output=True, check=False)
     assert b"bad object worktrees/other/HEAD" in failing.stderr
+    sources = open_sources(repo, "HEAD")
+    assert sources.has_commit(git(repo, "rev-parse", "HEAD")[:9])
+    assert sources.has_commit("0" * 39 + "1") is False, "a name is not a commit"
     evidence, _ = await flow.whole(lambda folder: write(folder, {"new.txt": "1\n"}))
     assert kinds(evidence) == {"new.txt": ADDED}
+    assert evidence.are_commits_whole, "those of the step itself"
 
 
 async def test_a_repository_that_an_agent_makes_of_its_folder_takes_no_work_away(

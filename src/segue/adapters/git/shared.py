@@ -1,4 +1,4 @@
-"""Repositories that several machines work on: described, bundled, made again where there is no folder."""
+"""Repositories of several machines: described, bundled, and made again where the folder is missing."""
 
 from __future__ import annotations
 
